@@ -1,0 +1,16 @@
+-- (prepended to others) What waits in a session: rows, marks, stops; rows are passed through as they are.
+local function waiting(p, s)
+  local rows = {}
+  for _, id in ipairs(redis.call('LRANGE', p .. ':queue:' .. s, 0, -1)) do
+    local row = redis.call('HGET', p .. ':rows:' .. s, id)
+    if row then rows[#rows + 1] = row end
+  end
+  return { rows, redis.call('HGETALL', p .. ':marks:' .. s), redis.call('HVALS', p .. ':stops:' .. s) }
+end
+local function busy(p, s)
+  return redis.call('LLEN', p .. ':queue:' .. s) > 0 or redis.call('HLEN', p .. ':stops:' .. s) > 0
+end
+local function now()
+  local t = redis.call('TIME')
+  return t[1] * 1000 + math.floor(t[2] / 1000)
+end

@@ -1,0 +1,138 @@
+"""The one way to the Redis-compatible server: a client that never repeats a command by itself, and the Lua scripts.
+
+redis-py repeats every command ten times on a lost connection by default, also those whose effect happened: a counter
+is counted twice, a lock is lost to oneself. Here a command is sent once; whoever calls decides what a repetition means.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from hashlib import sha1
+from importlib.resources import files
+from typing import TypeAlias
+
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as Disconnected
+from redis.exceptions import NoScriptError, ReadOnlyError, RedisError, ResponseError
+from redis.exceptions import TimeoutError as TimedOut
+
+from gateway.errors import Broken, Retryable
+
+Value: TypeAlias = "bytes | int | list[Value] | None"
+
+_PRELUDES = {
+    "take": ("waiting",),
+    "renew": ("waiting",),
+    "settle": ("waiting", "put_reply"),
+    "release": ("waiting",),
+    "recover": ("waiting",),
+    "reply_take": ("waiting",),
+    "reply_note": ("waiting",),
+    "reply_end": ("waiting",),
+    "reply_put": ("waiting", "put_reply"),
+    "reply_recover": ("waiting",),
+}
+
+
+class Unreachable(Retryable):
+    """The server cannot be asked now. Whether a command that was sent had its effect is not known."""
+
+
+@cache
+def source(name: str) -> str:
+    """The Lua text of one script with what it needs before it."""
+    folder = files("gateway.session").joinpath("scripts")
+    return "\n".join(folder.joinpath(f"{part}.lua").read_text() for part in (*_PRELUDES.get(name, ()), name))
+
+
+class RedisServer:
+    """`url`: redis://, rediss:// or unix://. `timeout`: seconds that a command may take."""
+
+    def __init__(self, url: str, *, timeout: float = 2.0) -> None:
+        self._client = Redis.from_url(
+            url,
+            socket_timeout=timeout,
+            socket_connect_timeout=timeout,
+            retry=Retry(NoBackoff(), 0),
+            protocol=3,
+            legacy_responses=False,
+            max_connections=64,
+        )
+        self.reader = Redis.from_url(
+            url, socket_timeout=None, socket_connect_timeout=timeout, retry=Retry(NoBackoff(), 0), protocol=3
+        )
+
+    async def close(self) -> None:
+        """Ends all connections."""
+        await self._client.aclose()
+        await self.reader.aclose()
+
+    async def run(self, script: str, key: str, *args: str | int | float) -> Value:
+        """Runs one of the scripts beside this file. Raises Unreachable, or Broken for an error in the script."""
+        arguments = [str(a).encode("utf-8", "surrogatepass") for a in args]
+        text = source(script)
+        try:
+            try:
+                return await self._evalsha(text, key, arguments)
+            except NoScriptError:
+                found: Value = await self._client.eval(text, 1, key, *arguments)
+                return found
+        except (Disconnected, TimedOut, OSError, ReadOnlyError) as error:
+            raise Unreachable(f"Redis cannot be reached: {error}") from error
+        except ResponseError as error:
+            raise _refusal(script, error) from error
+
+    async def command(self, *words: str | int) -> Value:
+        """Runs one plain command. Raises as `run`."""
+        try:
+            found: Value = await self._client.execute_command(*words)  # type: ignore[no-untyped-call]
+        except (Disconnected, TimedOut, OSError, ReadOnlyError) as error:
+            raise Unreachable(f"Redis cannot be reached: {error}") from error
+        except ResponseError as error:
+            raise _refusal(str(words[0]), error) from error
+        return found
+
+    async def generation(self) -> str:
+        """Changes whenever the server started anew: what it held in memory may be gone. Raises Unreachable."""
+        try:
+            info = await self._client.info("server")
+        except (RedisError, OSError) as error:
+            raise Unreachable(f"Redis cannot be reached: {error}") from error
+        return str(info["run_id"])
+
+    async def _evalsha(self, text: str, key: str, arguments: Sequence[bytes]) -> Value:
+        found: Value = await self._client.evalsha(_digest(text), 1, key, *arguments)
+        return found
+
+
+def text_of(value: Value) -> str:
+    """A string as the server gave it. Raises Broken for anything else."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "surrogatepass")
+    raise Broken(f"the server answered {value!r} where a text was expected")
+
+
+def list_of(value: Value) -> list[Value]:
+    """A list as the server gave it. Raises Broken for anything else."""
+    if isinstance(value, list):
+        return value
+    raise Broken(f"the server answered {value!r} where a list was expected")
+
+
+def pairs_of(value: Value) -> dict[str, str]:
+    """A flat list of names and values."""
+    flat = [text_of(item) for item in list_of(value)]
+    return dict(zip(flat[::2], flat[1::2], strict=True))
+
+
+@cache
+def _digest(text: str) -> str:
+    return sha1(text.encode()).hexdigest()  # noqa: S324 - the protocol's own name of a script
+
+
+def _refusal(what: str, error: ResponseError) -> Unreachable | Broken:
+    text = str(error)
+    if text.startswith(("OOM", "READONLY", "LOADING", "MISCONF", "BUSY", "CLUSTERDOWN", "MASTERDOWN", "NOREPLICAS")):
+        return Unreachable(f"Redis refuses for now: {text}")
+    return Broken(f"{what}: {text}")

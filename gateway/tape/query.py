@@ -1,0 +1,1 @@
+"""What to look for on a tape: an immutable chain, and the pure filter that it stands for."""
