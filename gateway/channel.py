@@ -32,7 +32,7 @@ class Health:
     detail: str = ""
 
 
-class Ambiguous(Exception):  # noqa: N818 - it is an outcome, not a fault
+class Ambiguous(Exception):
     """The request was written and no answer came: the part may have arrived, or not. Never send it blindly again."""
 
 

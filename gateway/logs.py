@@ -13,6 +13,7 @@ import io
 import json
 import logging
 import sys
+from contextlib import suppress
 from typing import Literal, TextIO, cast
 
 import structlog
@@ -86,9 +87,9 @@ class _Json:
         # what only shows in the line.
         fields = {str(key): self._redactor.redact_values(value) for key, value in event.items()}
         try:
-            line = json.dumps(fields, default=repr, allow_nan=False)
-        except (TypeError, ValueError, RecursionError):  # NaN, or a number of thousands of digits
-            line = json.dumps({key: value if isinstance(value, str) else _text(value) for key, value in fields.items()})
+            line = json.dumps(fields, allow_nan=False)
+        except (ValueError, RecursionError):  # NaN, or a number of thousands of digits
+            line = json.dumps({key: _finite(value) for key, value in fields.items()})
         return self._redactor.redact(line)
 
 
@@ -105,11 +106,13 @@ class _Console:
             plain = self._redactor.redact_values(value)
             if key in _SEVERAL_LINES:
                 fields[key] = _text(plain).translate(_LINES)
-            elif isinstance(plain, str):
-                fields[key] = plain.translate(_CONTROLS)
             else:
-                fields[key] = _text(plain)
-        return self._redactor.redact(self._render(logger, name, fields))
+                fields[key] = plain.translate(_CONTROLS) if isinstance(plain, str) else plain
+        try:
+            line = self._render(logger, name, dict(fields))  # it takes fields out
+        except (ValueError, RecursionError):
+            line = self._render(logger, name, {key: _text(value) for key, value in fields.items()})
+        return self._redactor.redact(line)
 
 
 class _Bridge(logging.StreamHandler[TextIO]):
@@ -128,21 +131,26 @@ class _Sink(io.TextIOBase):
 
     def write(self, text: str) -> int:
         encoding = getattr(self._stream, "encoding", None) or "utf-8"
-        try:
+        with suppress(OSError, ValueError):  # a full disk, a closed pipe; a closed file
             self._stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
-        except (OSError, ValueError):  # a full disk, a closed pipe; a closed file
-            pass
         return len(text)
 
     def flush(self) -> None:
-        try:
+        with suppress(OSError, ValueError):
             self._stream.flush()
-        except (OSError, ValueError):
-            pass
 
 
 def _text(value: Plain) -> str:
     try:
         return value if isinstance(value, str) else repr(value)
-    except ValueError:  # a number of thousands of digits
+    except (ValueError, RecursionError):  # a number of thousands of digits
         return f"<{type(value).__name__}>"
+
+
+def _finite(value: Plain) -> Plain:
+    """The value, or, where JSON cannot hold it, its text."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except (ValueError, RecursionError):
+        return _text(value)
+    return value

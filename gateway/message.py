@@ -201,7 +201,7 @@ class Reply:
 
 
 def clean(message: IncomingMessage) -> IncomingMessage:
-    """The message with a text that UTF-8 and JSON can carry: each lone surrogate becomes U+FFFD."""
+    """The message with a text that every store and model can carry: lone surrogates and NULs become U+FFFD."""
     return replace(
         message,
         text=_whole(message.text),
@@ -210,7 +210,7 @@ def clean(message: IncomingMessage) -> IncomingMessage:
 
 
 def _whole(text: str) -> str:
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "\ufffd")
 
 
 def _quoted(part: str) -> str:

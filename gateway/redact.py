@@ -14,16 +14,31 @@ _MARK = "[redacted]"
 _SHORTEST = 6  # characters; replacing a shorter secret would tear holes into ordinary words
 _DEEPEST = 32  # levels of nesting
 
-# Secrets known by their shape. A group is what stays; no two parts of a shape can match the same text, so that none
-# takes long on any text.
+
+def _start(word: str) -> str:
+    """Matches the word where it begins one, also after an escape, as in `\nsk-...`.
+
+    The word comes first and is looked back at, since a search for a literal is fast.
+    """
+    before = (r"(?<![A-Za-z0-9]", r"(?<=\\[nrt]", r"(?<=\\x[0-9a-f]{2}", r"(?<=\\u[0-9a-f]{4}")
+    return word + f"(?:{'|'.join(f'{look}{word})' for look in before)})"
+
+
+# Secrets known by their shape: the words of which one must be in the (lower case) text for the expression to be tried,
+# and the expression, whose group is what stays. On no text does one take more than linear time: no two neighbouring
+# parts can match the same character.
 _SHAPES = (
-    r"(/bot)\d+(?::|%3[Aa])[\w%-]+",  # https://api.telegram.org/bot<token>/getMe
-    r"(?<![A-Za-z0-9])\d{5,}(?::|%3[Aa])[A-Za-z0-9_-]{30,}",  # a Telegram bot's token
-    r"(://)[\w.~%!$&*+;=^-]*:[\w.~%!$&*+;=^:@-]*(?=@)",  # user:password@ in a URL
-    r"""((?i:authorization[\\"']*\s*[:=,]\s*b?[\\"']*(?:bearer|basic|bot|token)\s+))[\w.~+/=:-]+""",
-    r"((?<![A-Za-z0-9])(?i:bearer)\s+)(?=[A-Za-z_.~+/=-]*\d)[\w.~+/=-]{16,}",
-    r"(?<![A-Za-z0-9])sk-[\w-]{8,}",  # OpenAI and those who copy it
-    r"(?<![A-Za-z0-9])(?:xox[a-z](?:\.xox[a-z])?|xapp)-[A-Za-z0-9-]{8,}",  # Slack
+    (("/bot",), r"(/bot)\d+(?::|%3[Aa])[\w%-]+"),  # https://api.telegram.org/bot<token>/getMe
+    ((":", "%3a"), r"\d(?<!\d\d)\d{4,}(?::|%3[Aa])[A-Za-z0-9_-]{30,}"),  # a Telegram bot's token
+    (("://",), r"(://)[\w.~%!$&*+;=^-]*:[\w.~%!$&*+;=^:@-]*(?=@)"),  # user:password@ in a URL
+    (
+        ("authorization",),
+        r"""([Aa](?i:uthorization)[\\"']*\s*[:=,]\s*b?[\\"']*(?i:bearer|basic|bot|token)\s+)[\w.~+/=:-]+""",
+    ),
+    (("bearer ",), rf"({_start('[Bb](?i:earer)')} +)(?=[A-Za-z_.~+/=-]*\d)[\w.~+/=-]{{16,}}"),
+    (("sk-",), _start("sk-") + r"[\w-]{8,}"),  # OpenAI and those who copy it
+    (("xox",), _start("xox[a-z]") + r"(?:\.xox[a-z])?-[A-Za-z0-9-]{8,}"),  # Slack
+    (("xapp-",), _start("xapp-") + r"[A-Za-z0-9-]{8,}"),
 )
 
 
@@ -38,14 +53,18 @@ class Redactor:
         # The longest first: the start of one secret may be another.
         known = [re.escape(spelling) for spelling in sorted(spellings, key=len, reverse=True)]
         self._known = re.compile("|".join(known)) if known else None
-        self._shapes = re.compile("|".join(_SHAPES), re.ASCII)
+        self._shapes = [(words, re.compile(shape, re.ASCII)) for words, shape in _SHAPES]
 
     def redact(self, text: str) -> str:
         """The text without secrets. Repeating it changes nothing."""
         if self._known:
             # By itself and first: a shape may end in the middle of a given secret.
             text = self._known.sub(_MARK, text)
-        return self._shapes.sub(_mark, text)
+        lower = text.lower()
+        for words, shape in self._shapes:
+            if any(word in lower for word in words):
+                text = shape.sub(_mark, text)
+        return text
 
     def redact_values(self, value: object) -> Plain:
         """The same value without secrets, made of what JSON can hold; never raises.

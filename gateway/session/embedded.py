@@ -31,7 +31,6 @@ from gateway.errors import Broken, Refused
 log = structlog.get_logger()
 
 _ANSWER = 2.0  # seconds for one answer
-_PATIENCE = 10.0  # seconds for a start, for a stop
 _LOADING = 60.0  # seconds for a server that says it is reading its data
 _LOOK_AGAIN = 0.02  # seconds
 _SOCKET_PATH = 100  # bytes; Linux takes 107, macOS 103
@@ -44,13 +43,15 @@ class EmbeddedServer:
     `folder`: the server's own; made if missing. A server that lives there is used, whoever started it, else one is
     started. The last to leave stops it; a process that is killed leaves it to the next. Data is kept (append-only
     file, fsync every second). Any number of processes and tasks may enter, each with its own instance, once.
+    `patience`: seconds for a start, and for a stop.
 
     Entering raises `Refused` (no server program, the folder cannot be used) or `Broken` (the server does not start,
     with the end of its log, or does not answer). Leaving raises neither: a server that does not stop is logged.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, patience: float = 10.0) -> None:
         self._folder = folder
+        self._patience = patience
         self._attached: int | None = None
         self._socket = Path()
         self.url = ""
@@ -61,7 +62,7 @@ class EmbeddedServer:
             self._folder = _folder(self._folder)
             self._socket = _socket(self._folder)
             self.url = f"unix://{quote(str(self._socket))}"
-            async with self._locked("start.lock", within=_LOADING + _PATIENCE):
+            async with self._locked("start.lock", within=_LOADING + self._patience):
                 if await self._answers():
                     log.info("embedded.adopted", folder=str(self._folder))
                 else:
@@ -76,7 +77,7 @@ class EmbeddedServer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            async with self._locked("start.lock", within=_PATIENCE):
+            async with self._locked("start.lock", within=self._patience):
                 self._detach()
                 last = _lock(self._folder / "attached.lock", fcntl.LOCK_EX)
                 if last is not None:
@@ -95,7 +96,7 @@ class EmbeddedServer:
     async def _start(self) -> None:
         program = await asyncio.to_thread(_program)
         # A socket may be gone or deaf while its server lives: a second one on the same data would ruin it.
-        async with self._locked("running.lock", within=_PATIENCE) as running:
+        async with self._locked("running.lock", within=self._patience) as running:
             self._socket.unlink(missing_ok=True)
             process = self._spawn(program, running)
             os.ftruncate(running, 0)
@@ -116,8 +117,9 @@ class EmbeddedServer:
     def _spawn(self, program: Path, running: int) -> subprocess.Popen[bytes]:
         """Start the server in a session of its own (the terminal's Ctrl-C is not for it), without our environment."""
         path = self._folder / "server.log"
-        mode = "wb" if path.exists() and path.stat().st_size > _LOG_SIZE else "ab"
-        with path.open(mode) as output:
+        if path.exists() and path.stat().st_size > _LOG_SIZE:
+            path.unlink()
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab") as output:
             # Arguments, since a folder with a space breaks `dir` in a configuration file. The only descriptor it
             # inherits is running.lock: with one of the others it would count as attached to itself for ever.
             return subprocess.Popen(  # noqa: S603
@@ -138,12 +140,12 @@ class EmbeddedServer:
     async def _answers(self, starting: Callable[[], bool] = lambda: False) -> bool:
         """Whether a server answers. False: nobody listens, and `starting()` is or has become false.
 
-        Waits while a server is silent or nobody listens yet (10 s), and while it loads its data (60 s); then Broken.
+        Waits with patience for one that is silent or just starting, 60 s for one that loads its data; then Broken.
         """
         loading = False
         client = self._client(_ANSWER)
         try:
-            async with asyncio.timeout(_PATIENCE) as limit:
+            async with asyncio.timeout(self._patience) as limit:
                 while True:
                     try:
                         await client.ping()
@@ -166,7 +168,7 @@ class EmbeddedServer:
             await client.aclose()
 
     async def _stop(self) -> None:
-        client = self._client(_PATIENCE)
+        client = self._client(self._patience)
         try:
             await client.shutdown(nosave=True)  # no snapshot; the append-only file is written and synced all the same
         except theirs.TimeoutError:
@@ -175,7 +177,7 @@ class EmbeddedServer:
             raise Broken(f"The embedded server refuses to stop: {error}") from error
         finally:
             await client.aclose()
-        async with self._locked("running.lock", within=_PATIENCE):
+        async with self._locked("running.lock", within=self._patience):
             log.info("embedded.stopped", folder=str(self._folder))
 
     def _client(self, timeout: float) -> Redis:

@@ -50,8 +50,9 @@ class RedisInbox:
         return None if marked < 0 else marked
 
     async def take(self) -> Held | None:
-        for _ in range(keys.PARTITIONS):
-            p = keys.tagged(next(self._turn))
+        first = next(self._turn)  # drawn once: tasks that draw side by side would each skip some partitions
+        for number in range(first, first + keys.PARTITIONS):
+            p = keys.tagged(number % keys.PARTITIONS)
             token, asked = secrets.token_hex(16), self._clock.boot()
             found = await self._server.run("take", f"{p}:ready", p, token, self._ttl_ms, self._only)
             if found:
@@ -69,6 +70,8 @@ class RedisInbox:
     async def settle(
         self, held: Held, ids: Sequence[MessageId], replies: Sequence[Reply], stops: Sequence[MessageId] = ()
     ) -> Waiting | None:
+        if any(reply.route.place != held.session.place for reply in replies):
+            raise Broken(f"a reply of {held.session} goes to another conversation: its route may lie in another slot")
         p = keys.session(held.session)
         put = [
             word for r in replies for word in (str(r.route), f"{r.route.channel}/{r.route.account}", r.turn, r.to_row())

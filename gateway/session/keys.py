@@ -1,7 +1,7 @@
 """How keys are spelled on the server. Only this file and the scripts beside it know.
 
 All of one conversation (its sessions, their ready list, its routes) shares a partition and so a cluster slot:
-`gw1:{p3}:...`. The 1 is the schema number, PARTITIONS is fixed for ever: both are part of what a rolling upgrade relies on.
+`gw1:{p3}:...`. The 1 is the schema number, PARTITIONS is fixed for ever: a rolling upgrade relies on both.
 """
 
 from zlib import crc32

@@ -6,8 +6,8 @@ it is never the last line.
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from typing import Generic, Protocol, TypeVar
+from contextlib import asynccontextmanager, suppress
+from typing import Generic, NoReturn, Protocol, TypeVar
 
 from gateway.errors import LeaseLost, Retryable
 
@@ -53,39 +53,50 @@ class Lease(Generic[T]):
         """Renews now rather than at the next turn of the clock: there is news to fetch."""
         self._hurry.set()
 
+    async def refresh(self) -> None:
+        """Renews at once and tells the news. Raises LeaseLost, or Retryable when the server cannot be asked."""
+        asked = self._clock.boot()
+        news = await self._renew()
+        self._deadline = max(self._deadline, asked + self._ttl)  # two may be under way, and answer in any order
+        self._alarm()
+        self._told(news)
+
     @asynccontextmanager
     async def held(self) -> AsyncIterator["Lease[T]"]:
-        """Renews while the body runs; cancels the body and raises LeaseLost if that fails until the deadline."""
-        loop = asyncio.get_running_loop()
-        self._timeout = asyncio.timeout_at(loop.time() + self._deadline - self._clock.boot())
+        """Renews while the body runs; cancels the body and raises LeaseLost if that fails until the deadline.
+
+        An error of the body passes unchanged. An error of `renew` or `told` that nobody expects ends the body as well.
+        """
         try:
-            async with self._timeout:
-                keeper = asyncio.create_task(self._keep(self._timeout))
+            async with asyncio.timeout(None) as timeout:
+                self._timeout = timeout
+                self._alarm()
+                keeper = asyncio.create_task(self._keep())
+                keeper.add_done_callback(lambda _: self._alarm(now=True))
                 try:
                     yield self
                 finally:
+                    self._timeout = None
                     keeper.cancel()
                     await asyncio.gather(keeper, return_exceptions=True)
         except TimeoutError:
-            if self._timeout.expired():
-                raise LeaseLost(f"the lease of {self._name} was lost") from None
-            raise
+            if not timeout.expired():
+                raise
+        if timeout.expired():  # asked here, not above: a body that swallows its cancellation has lost the lease too
+            reason = None if keeper.cancelled() else keeper.exception()
+            raise reason or LeaseLost(f"the lease of {self._name} ran out")
 
-    async def _keep(self, timeout: asyncio.Timeout) -> None:
-        loop = asyncio.get_running_loop()
+    async def _keep(self) -> NoReturn:
         while True:
             await self._pause(self._ttl / 6)
-            asked = self._clock.boot()
-            try:
-                news = await self._renew()
-            except LeaseLost:
-                timeout.reschedule(loop.time())
-                return
-            except Retryable:
-                continue
-            self._deadline = asked + self._ttl
-            timeout.reschedule(loop.time() + self._deadline - self._clock.boot())
-            self._told(news)
+            with suppress(Retryable):
+                await self.refresh()
+
+    def _alarm(self, *, now: bool = False) -> None:
+        """Sets the time at which the body is cancelled. After the body, and once it rang, there is nothing to set."""
+        if self._timeout is not None and not self._timeout.expired():
+            left = 0.0 if now else self._deadline - self._clock.boot()
+            self._timeout.reschedule(asyncio.get_running_loop().time() + left)
 
     async def _pause(self, seconds: float) -> None:
         waits = {asyncio.create_task(self._clock.wait(seconds)), asyncio.create_task(self._hurry.wait())}

@@ -23,25 +23,26 @@ class RedisHolder:
         Raises LeaseLost, with the body cancelled, when the lease cannot be kept.
         """
         key, token = keys.holder(channel, account), secrets.token_hex(16)
-        asked = self._clock.boot()
-        while not await self._acquire(key, token):
-            await self._clock.wait(self._ttl / 6)
-            asked = self._clock.boot()
 
         async def renew() -> None:
             if await self._server.run("hold", key, token, int(self._ttl * 1000), 1) != 1:
                 raise LeaseLost(f"{channel}/{account} is held by another process")
 
-        lease = Lease(renew, name=f"{channel}/{account}", ttl=self._ttl, asked=asked, clock=self._clock)
-        try:
+        try:  # from before the request: it may have been granted though its answer never came
+            while (asked := await self._acquire(key, token)) is None:
+                await self._clock.wait(self._ttl / 6)
+            lease = Lease(renew, name=f"{channel}/{account}", ttl=self._ttl, asked=asked, clock=self._clock)
             async with lease.held():
                 yield
         finally:
             with suppress(Retryable):  # it expires by itself
                 await self._server.run("drop", key, token)
 
-    async def _acquire(self, key: str, token: str) -> bool:
+    async def _acquire(self, key: str, token: str) -> float | None:
+        """When it was asked for, if it is ours now."""
+        asked = self._clock.boot()
         try:
-            return await self._server.run("hold", key, token, int(self._ttl * 1000), 0) == 1
+            granted = await self._server.run("hold", key, token, int(self._ttl * 1000), 0)
         except Retryable:
-            return False
+            return None
+        return asked if granted == 1 else None

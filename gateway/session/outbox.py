@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
 
-from gateway.message import Reply
+from gateway.message import Reply, Route
 
 
 class PartState(Enum):
@@ -52,4 +52,8 @@ class Outbox(Protocol):
 
     async def recover(self, accounts: Iterable[tuple[str, str]]) -> int:
         """Makes the routes of dead holders due. Returns how many routes are due now."""
+        ...
+
+    async def owed(self, route: Route) -> int:
+        """How many replies of this route are not proven delivered."""
         ...

@@ -1,5 +1,6 @@
 """The outbox on a Redis-compatible server."""
 
+import itertools
 import secrets
 from collections.abc import Iterable
 from typing import Protocol
@@ -22,6 +23,7 @@ class RedisOutbox:
 
     def __init__(self, server: RedisServer, clock: Boots, *, ttl: float) -> None:
         self._server, self._clock, self._ttl_ms = server, clock, int(ttl * 1000)
+        self._turn = itertools.cycle(range(keys.PARTITIONS))
 
     async def put(self, reply: Reply) -> bool:
         p = keys.partition(reply.route.place)
@@ -32,9 +34,10 @@ class RedisOutbox:
         return new == 1
 
     async def take(self, accounts: Iterable[tuple[str, str]]) -> Parcel | None:
-        for channel, account in accounts:
-            for number in range(keys.PARTITIONS):
-                p, name = keys.tagged(number), f"{channel}/{account}"
+        wanted, first = tuple(accounts), next(self._turn)  # a busy partition must not starve the others
+        for number in range(first, first + keys.PARTITIONS):
+            for channel, account in wanted:
+                p, name = keys.tagged(number % keys.PARTITIONS), f"{channel}/{account}"
                 token, asked = secrets.token_hex(16), self._clock.boot()
                 found = await self._server.run("reply_take", f"{p}:due:{name}", p, name, token, self._ttl_ms)
                 if found:
@@ -68,11 +71,15 @@ class RedisOutbox:
                 due += found if isinstance(found, int) else 0
         return due
 
+    async def owed(self, route: Route) -> int:
+        found = await self._server.command("LLEN", f"{keys.partition(route.place)}:replies:{route}")
+        return found if isinstance(found, int) else 0
+
     async def _end(self, parcel: Parcel, *, done: bool, seconds: float, counts: bool) -> None:
         p, route = keys.partition(parcel.reply.route.place), parcel.reply.route
         kept = await self._server.run(
-            "reply_end", f"{p}:rlease:{route}", p, str(route), _account(route), parcel.token, int(done),
-            int(seconds * 1000), int(counts), keys.KNOWN_FOR, keys.WAKE,
+            "reply_end", f"{p}:rlease:{route}", p, str(route), _account(route), parcel.token, parcel.reply.turn,
+            int(done), int(seconds * 1000), int(counts), keys.KNOWN_FOR, keys.WAKE,
         )  # fmt: skip
         _judge(kept, route)
 

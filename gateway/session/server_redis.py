@@ -10,18 +10,30 @@ from hashlib import sha1
 from importlib.resources import files
 from typing import TypeAlias
 
-from redis.asyncio import Redis
+from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from redis.exceptions import (
+    ClusterDownError,
+    MasterDownError,
+    NoScriptError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    RedisError,
+    ResponseError,
+    TryAgainError,
+)
 from redis.exceptions import ConnectionError as Disconnected
-from redis.exceptions import NoScriptError, ReadOnlyError, RedisError, ResponseError
 from redis.exceptions import TimeoutError as TimedOut
+from redis.maint_notifications import MaintNotificationsConfig
 
 from gateway.errors import Broken, Retryable
 
 Value: TypeAlias = "bytes | int | list[Value] | None"
 
 _PRELUDES = {
+    "put": ("waiting",),
+    "stop": ("waiting",),
     "take": ("waiting",),
     "renew": ("waiting",),
     "settle": ("waiting", "put_reply"),
@@ -33,6 +45,20 @@ _PRELUDES = {
     "reply_put": ("waiting", "put_reply"),
     "reply_recover": ("waiting",),
 }
+
+_AWAY = (
+    Disconnected,
+    TimedOut,
+    OSError,
+    ReadOnlyError,
+    OutOfMemoryError,
+    ClusterDownError,
+    MasterDownError,
+    TryAgainError,
+)
+"""redis-py knows these by class and takes the code off their text."""
+
+_AWAY_BY_TEXT = ("MISCONF", "BUSY", "NOREPLICAS")
 
 
 class Unreachable(Retryable):
@@ -50,17 +76,27 @@ class RedisServer:
     """`url`: redis://, rediss:// or unix://. `timeout`: seconds that a command may take."""
 
     def __init__(self, url: str, *, timeout: float = 2.0) -> None:
-        self._client = Redis.from_url(
+        # A pool that blocks: a burst of more commands than connections waits its turn instead of failing.
+        # Maintenance notices cost an unknown command per connection, and switch off the check for dead connections.
+        pool = BlockingConnectionPool.from_url(
             url,
+            max_connections=64,
+            timeout=timeout,
             socket_timeout=timeout,
             socket_connect_timeout=timeout,
             retry=Retry(NoBackoff(), 0),
             protocol=3,
             legacy_responses=False,
-            max_connections=64,
+            maint_notifications_config=MaintNotificationsConfig(enabled=False),
         )
+        self._client = Redis.from_pool(pool)
         self.reader = Redis.from_url(
-            url, socket_timeout=None, socket_connect_timeout=timeout, retry=Retry(NoBackoff(), 0), protocol=3
+            url,
+            socket_timeout=None,
+            socket_connect_timeout=timeout,
+            retry=Retry(NoBackoff(), 0),
+            protocol=3,
+            maint_notifications_config=MaintNotificationsConfig(enabled=False),
         )
 
     async def close(self) -> None:
@@ -78,7 +114,7 @@ class RedisServer:
             except NoScriptError:
                 found: Value = await self._client.eval(text, 1, key, *arguments)
                 return found
-        except (Disconnected, TimedOut, OSError, ReadOnlyError) as error:
+        except _AWAY as error:
             raise Unreachable(f"Redis cannot be reached: {error}") from error
         except ResponseError as error:
             raise _refusal(script, error) from error
@@ -87,7 +123,7 @@ class RedisServer:
         """Runs one plain command. Raises as `run`."""
         try:
             found: Value = await self._client.execute_command(*words)  # type: ignore[no-untyped-call]
-        except (Disconnected, TimedOut, OSError, ReadOnlyError) as error:
+        except _AWAY as error:
             raise Unreachable(f"Redis cannot be reached: {error}") from error
         except ResponseError as error:
             raise _refusal(str(words[0]), error) from error
@@ -133,6 +169,6 @@ def _digest(text: str) -> str:
 
 def _refusal(what: str, error: ResponseError) -> Unreachable | Broken:
     text = str(error)
-    if text.startswith(("OOM", "READONLY", "LOADING", "MISCONF", "BUSY", "CLUSTERDOWN", "MASTERDOWN", "NOREPLICAS")):
+    if text.startswith(_AWAY_BY_TEXT):
         return Unreachable(f"Redis refuses for now: {text}")
     return Broken(f"{what}: {text}")

@@ -32,14 +32,15 @@ class RedisWakes:
     async def _listen(self) -> None:
         async with self._server.reader.pubsub() as channel:
             await channel.subscribe(keys.WAKE)
-            self.ready.set()  # what was published before is not heard: look once
-            self.due.set()
             async for message in channel.listen():
-                match message["data"]:
-                    case b"due":
-                        self.due.set()
-                    case b"ready":
+                match message:
+                    case {"type": "subscribe"}:  # what was published before is not heard: look once
                         self.ready.set()
-                    case bytes(data) if data.startswith(b"marks "):
+                        self.due.set()
+                    case {"data": b"due"}:
+                        self.due.set()
+                    case {"data": b"ready"}:
+                        self.ready.set()
+                    case {"data": bytes(data)} if data.startswith(b"marks "):
                         self.ready.set()
                         self.marked(data[6:].decode())

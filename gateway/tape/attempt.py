@@ -1,5 +1,6 @@
 """A fork that is written down as it happens."""
 
+import asyncio
 from typing import Protocol
 
 from gateway.tape.fork import Fork, Op
@@ -17,11 +18,16 @@ class Attempt:
     def __init__(self, fork: Fork, journal: Writes) -> None:
         self.fork = fork
         self._journal = journal
+        self._order = asyncio.Lock()
 
     async def do(self, op: Op, *, durable: bool = False) -> None:
-        """Journals the operation, then applies it. Raises AttemptClosed when a later attempt has taken over."""
-        await self._journal.write(op, durable=durable)
-        self.fork.apply(op)
+        """Journals the operation, then applies it. Raises AttemptClosed when a later attempt has taken over.
+
+        Tools of one step may call it side by side: the fork takes the operations in the order of the journal.
+        """
+        async with self._order:
+            await self._journal.write(op, durable=durable)
+            self.fork.apply(op)
 
     def replay(self, ops: tuple[Op, ...]) -> None:
         """Applies what earlier attempts did; it is in the journal already."""

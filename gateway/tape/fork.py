@@ -132,6 +132,12 @@ class Fork:
         """The names of the anchors that this turn put in front."""
         return tuple(d.fact.name for d in self._front if isinstance(d.fact, Anchor) and d.fact.name != "session/start")
 
+    def withdraw(self) -> None:
+        """Takes the final text back: the turn was stopped before it could be merged."""
+        if self.said is not None:
+            self.said = None
+            self._body.pop()
+
     def apply(self, op: Op) -> None:
         """Takes one operation in. Raises Broken for a result that answers no open call."""
         match op:
@@ -142,10 +148,12 @@ class Fork:
             case Returned(call, result, date):
                 self._return(call, result, date)
             case Said(text, date):
-                self.said = text
                 self._append(Message("assistant", text), date, True)
+                self.said = text
 
     def _append(self, fact: Fact, date: datetime, context: bool) -> None:
+        if self.said is not None:
+            raise Broken("nothing follows the final text of a turn")
         if isinstance(fact, ToolCall):
             if self._open is not None:
                 raise Broken("a step began before the last one ended")

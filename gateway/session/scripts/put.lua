@@ -1,20 +1,21 @@
 -- Accepts one message: duplicate check, append, ready. One step, so that no crash can lose or double it.
 -- KEYS[1] prefix:ready   ARGV prefix, session, id, row, author, capacity, cancels (1 or 0), wake channel
+-- The first write is one that a full server refuses: then nothing has happened.
 local p, s, id = ARGV[1], ARGV[2], ARGV[3]
 local seen = p .. ':seen:' .. id
 if redis.call('EXISTS', seen) == 1 then return 'known' end
 local queue = p .. ':queue:' .. s
 if redis.call('LLEN', queue) >= tonumber(ARGV[6]) then return 'full' end
+redis.call('SET', seen, '1') -- no expiry while it waits: the two days count from its settling
 if ARGV[7] == '1' then
   for _, before in ipairs(redis.call('LRANGE', queue, 0, -1)) do
     redis.call('HSETNX', p .. ':marks:' .. s, before, id)
   end
 end
-redis.call('SET', seen, '1') -- no expiry while it waits: the two days count from its settling
 redis.call('RPUSH', queue, id)
 redis.call('HSET', p .. ':rows:' .. s, id, ARGV[4])
 redis.call('HSET', p .. ':authors:' .. s, id, ARGV[5])
-local t = redis.call('TIME')
-redis.call('ZADD', KEYS[1], 'NX', t[1] * 1000 + math.floor(t[2] / 1000), s)
+-- A message leaves a session that was released for later where it is; one that cancels does not.
+redis.call('ZADD', KEYS[1], ARGV[7] == '1' and 'LT' or 'NX', now(), s)
 redis.call('PUBLISH', ARGV[8], ARGV[7] == '1' and 'marks ' .. s or 'ready')
 return 'new'

@@ -4,10 +4,9 @@
 -- four for each reply (route, channel/account, turn, row), the stops
 local p, s = ARGV[1], ARGV[2]
 if redis.call('GET', KEYS[1]) ~= ARGV[3] then return 'lost' end
-local at, gone = 9, {}
+local at = 9
 for _ = 1, ARGV[6] do
   local id = ARGV[at]
-  gone[id] = true
   redis.call('LREM', p .. ':queue:' .. s, 0, id)
   redis.call('HDEL', p .. ':rows:' .. s, id)
   redis.call('HDEL', p .. ':authors:' .. s, id)
@@ -19,13 +18,13 @@ for _ = 1, ARGV[7] do
   at = at + 4
 end
 for _ = 1, ARGV[8] do
-  gone[ARGV[at]] = true
   redis.call('HDEL', p .. ':stops:' .. s, ARGV[at])
+  redis.call('SET', p .. ':seen:' .. ARGV[at], '1', 'EX', ARGV[4])
   at = at + 1
 end
 local marks = redis.call('HGETALL', p .. ':marks:' .. s)
-for i = 1, #marks, 2 do
-  if gone[marks[i + 1]] then redis.call('HDEL', p .. ':marks:' .. s, marks[i]) end
+for i = 1, #marks, 2 do -- a mark outlives its request while its message waits, and its message while its request does
+  if not waits(p, s, marks[i]) and not waits(p, s, marks[i + 1]) then redis.call('HDEL', p .. ':marks:' .. s, marks[i]) end
 end
 if tonumber(ARGV[7]) > 0 then redis.call('PUBLISH', ARGV[5], 'due') end
 if busy(p, s) then return waiting(p, s) end -- also when only a /stop waits for its answer

@@ -2,7 +2,8 @@
 -- KEYS[1] prefix:ready   ARGV prefix, session, id, row, author ('' = everybody), seconds known, wake channel
 -- Returns -1 for a known request, else how many messages it marked.
 local p, s, id, author = ARGV[1], ARGV[2], ARGV[3], ARGV[5]
-if not redis.call('SET', p .. ':seen:' .. id, '1', 'NX', 'EX', ARGV[6]) then return -1 end
+local seen = p .. ':seen:' .. id
+if not redis.call('SET', seen, '1', 'NX', 'EX', ARGV[6]) then return -1 end
 local marked = 0
 for _, waits in ipairs(redis.call('LRANGE', p .. ':queue:' .. s, 0, -1)) do
   if author == '' or redis.call('HGET', p .. ':authors:' .. s, waits) == author then
@@ -10,9 +11,9 @@ for _, waits in ipairs(redis.call('LRANGE', p .. ':queue:' .. s, 0, -1)) do
   end
 end
 if marked > 0 then
+  redis.call('PERSIST', seen) -- it waits for its answer now: the two days count from that
   redis.call('HSET', p .. ':stops:' .. s, id, ARGV[4])
-  local t = redis.call('TIME')
-  redis.call('ZADD', KEYS[1], 'NX', t[1] * 1000 + math.floor(t[2] / 1000), s)
+  redis.call('ZADD', KEYS[1], 'LT', now(), s) -- also a session that was released for later
   redis.call('PUBLISH', ARGV[7], 'marks ' .. s)
 end
 return marked

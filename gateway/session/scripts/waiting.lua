@@ -1,4 +1,5 @@
--- (prepended to others) What waits in a session: rows, marks, stops; rows are passed through as they are.
+-- (prepended to others) What waits in a session, whether anything does, whether this does; the server's time in ms.
+-- Rows are passed through as they are: cjson would change them.
 local function waiting(p, s)
   local rows = {}
   for _, id in ipairs(redis.call('LRANGE', p .. ':queue:' .. s, 0, -1)) do
@@ -9,6 +10,9 @@ local function waiting(p, s)
 end
 local function busy(p, s)
   return redis.call('LLEN', p .. ':queue:' .. s) > 0 or redis.call('HLEN', p .. ':stops:' .. s) > 0
+end
+local function waits(p, s, id)
+  return redis.call('HEXISTS', p .. ':rows:' .. s, id) == 1 or redis.call('HEXISTS', p .. ':stops:' .. s, id) == 1
 end
 local function now()
   local t = redis.call('TIME')

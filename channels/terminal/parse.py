@@ -1,0 +1,24 @@
+"""From a typed line to a message. Pure."""
+
+from datetime import datetime
+
+from gateway.message import Author, IncomingMessage, MessageId, Route, SessionKey
+
+NAME, ACCOUNT, OWNER = "terminal", "local", "terminal:owner"
+
+
+def message(line: str, *, conversation: str, unique: str, now: datetime) -> IncomingMessage | None:
+    """The message of one line, or None for a blank one. `unique` tells this line from every other."""
+    text = line.rstrip("\n")
+    if not text.strip():
+        return None
+    return IncomingMessage(
+        id=MessageId(f"{NAME}/{ACCOUNT}/{conversation}:{unique}"),
+        session=SessionKey(NAME, ACCOUNT, conversation),
+        route=Route(NAME, ACCOUNT, conversation),
+        author=Author(OWNER, "You"),
+        text=text,
+        sent_at=now,
+        received_at=now,
+        private=True,
+    )

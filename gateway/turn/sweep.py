@@ -1,0 +1,57 @@
+"""Puts every recorded reply that lacks a receipt, so that a Redis that lost its data loses no reply."""
+
+from contextlib import suppress
+from datetime import timedelta
+from typing import Protocol
+
+import structlog
+
+from gateway.clock import Clock
+from gateway.errors import Retryable
+from gateway.session.outbox import Outbox
+from gateway.tape.name import is_sidecar
+from gateway.tape.store import TapeStore
+
+log = structlog.get_logger()
+
+MEMORY = timedelta(hours=48)
+EVERY = 10.0
+"""Seconds between two looks at whether the server started anew."""
+
+
+class Generations(Protocol):
+    """What tells that the server may have lost its data."""
+
+    async def generation(self) -> str:
+        """Changes whenever the server started anew. Raises Retryable."""
+        ...
+
+
+class Sweep:
+    """Sweeps at the start, and whenever the server started anew. Putting a known reply changes nothing."""
+
+    def __init__(self, outbox: Outbox, store: TapeStore, server: Generations, clock: Clock) -> None:
+        self._outbox, self._store, self._server, self._clock = outbox, store, server, clock
+
+    async def run(self) -> None:
+        """Watches until cancelled."""
+        swept = ""
+        while True:
+            with suppress(Retryable):
+                generation = await self._server.generation()
+                if generation != swept:
+                    await self.once()
+                    swept = generation
+            await self._clock.wait(EVERY)
+
+    async def once(self) -> int:
+        """One sweep over all tapes. Returns how many replies were put. Raises Retryable."""
+        put = 0
+        for tape in await self._store.list_tapes():
+            if is_sidecar(tape):
+                continue
+            for reply in (await self._store.recorded(tape, self._clock.now() - MEMORY)).owed():
+                put += await self._outbox.put(reply)
+        if put:
+            log.info("sweep.put", replies=put)
+        return put

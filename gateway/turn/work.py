@@ -1,0 +1,154 @@
+"""One attempt at one turn: from its claim to what the merge recorded."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import structlog
+
+from gateway.agent.loop import Agent, Run
+from gateway.clock import Clock
+from gateway.errors import Refused
+from gateway.message import IncomingMessage, MessageId, Reply
+from gateway.session.inbox import Held
+from gateway.session.lock import Lease
+from gateway.tape.attempt import Attempt
+from gateway.tape.entries import Draft, Error, Json
+from gateway.tape.fork import Appended, Fork, bootstrap, interruptions, note, words
+from gateway.tape.store import Claim, TapeStore
+from gateway.tape.window import Recorded, Window
+from gateway.turn.access import Access
+from gateway.turn.commands import Acted, Asked, Command, Desk, handler, parse, unknown
+from gateway.turn.marks import Marks
+from gateway.turn.progress import Progress
+from gateway.turn.reader import ForkReader
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A held session: the lease proves it, the marks say what was cancelled."""
+
+    held: Held
+    tape: str
+    lease: Lease[Mapping[MessageId, MessageId]]
+    marks: Marks
+
+
+class Work:
+    """Works on claimed turns. Ends with a record, or raises: Lost, TapeMoved, Retryable."""
+
+    def __init__(
+        self, *, store: TapeStore, agent: Agent, desk: Desk, access: Access, progress: Progress, clock: Clock
+    ) -> None:
+        self._store, self._agent, self._desk, self._access = store, agent, desk, access
+        self._progress, self._clock = progress, clock
+
+    async def attempt(self, session: Session, messages: tuple[IncomingMessage, ...]) -> Recorded:
+        """Claims the turn of these messages and carries it to its record."""
+        window = await self._store.window(session.tape)
+        claim = await self._store.claim(session.tape, messages)
+        head = claim.messages[0]
+        log.info("turn.claimed", turn=claim.turn, attempt=claim.attempt, messages=len(claim.messages))
+        command = parse(head.text)
+        if session.marks.hits(m.id for m in claim.messages):
+            return await self._cancelled(session, claim, window, command)
+        if command is not None:
+            return await self._command(session, claim, window, command)
+        return await self._answer(session, claim, window)
+
+    async def _answer(self, session: Session, claim: Claim, window: Window) -> Recorded:
+        attempt, ids = self._resume(claim, window), [m.id for m in claim.messages]
+        last = claim.messages[-1]
+        async with self._progress.shown(last.route, claim.turn) as heard:
+            run = Run(last.session, last.author, claim.turn, ForkReader(self._store, attempt.fork), heard)
+            thinking = asyncio.create_task(self._agent.run(attempt, run))
+            marked = asyncio.create_task(session.marks.wait(ids))
+            try:
+                await asyncio.wait({thinking, marked}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                marked.cancel()
+                if not thinking.done():
+                    thinking.cancel()
+                await asyncio.gather(thinking, marked, return_exceptions=True)
+        if thinking.cancelled():
+            return await self._stopped(session, claim, attempt)
+        answer = thinking.result()
+        await session.lease.refresh()
+        if session.marks.hits(ids):
+            attempt.fork.withdraw()
+            return await self._stopped(session, claim, attempt)
+        return await self._merge(session, claim, attempt.fork, answer.outcome, answer.text)
+
+    async def _cancelled(self, session: Session, claim: Claim, window: Window, command: Command | None) -> Recorded:
+        """A turn that was cancelled before this attempt began: what earlier attempts did is still merged."""
+        if command is None:
+            attempt = self._resume(claim, window)
+            attempt.fork.withdraw()
+            return await self._stopped(session, claim, attempt)
+        fork = Fork(window, claim.turn, opening=self._opening(claim))
+        fork.apply(self._noted(command, claim.messages[0], None))
+        return await self._merge(session, claim, fork, "cancelled", None)
+
+    async def _stopped(self, session: Session, claim: Claim, attempt: Attempt) -> Recorded:
+        now, fork = self._clock.now(), attempt.fork
+        for op in interruptions(fork, now):
+            fork.apply(op)
+        fork.apply(Appended(Error("cancelled", "stopped before an answer was given"), now))
+        return await self._merge(session, claim, fork, "cancelled", None)
+
+    async def _command(self, session: Session, claim: Claim, window: Window, command: Command) -> Recorded:
+        message = claim.messages[0]
+        acted = await self._act(command, message)
+        fork = Fork(window, claim.turn, opening=self._opening(claim))
+        if acted.restart is not None:
+            by: dict[str, Json] = {"by": message.author.id, "via": "reset", "cause": message.id}
+            opening = bootstrap(str(message.session), self._clock.now(), claim.turn, by)
+            fork = Fork(replace(window, anchor=None, entries=()), claim.turn, opening=opening)
+        for op in (*acted.ops, self._noted(command, message, acted.answer)):
+            fork.apply(op)
+        return await self._merge(session, claim, fork, "finished", acted.answer, restart=acted.restart)
+
+    async def _act(self, command: Command, message: IncomingMessage) -> Acted:
+        found = handler(command)
+        if found is None:
+            return Acted(unknown(command))
+        if not self._access.may(message, found.need(command)):
+            return Acted(f"/{found.name} is for admins here. Nothing was changed.")
+        try:
+            return await found.run(Asked(command, message, self._clock.now(), self._desk))
+        except Refused as refused:
+            return Acted(str(refused))
+
+    async def _merge(
+        self, session: Session, claim: Claim, fork: Fork, outcome: str, text: str | None, *, restart: str | None = None
+    ) -> Recorded:
+        last = claim.messages[-1]
+        reply = None if text is None else Reply(claim.turn, last.session, last.route, text, last.reply_to)
+        closing = Recorded(claim.turn, tuple(m.id for m in claim.messages), outcome, reply)
+        session.lease.ensure()
+        if restart is None:
+            recorded = await self._store.merge(claim, fork, closing)
+        else:
+            recorded = await self._store.reset(claim, fork, closing, archive=restart == "archive")
+        log.info("turn.merged", turn=claim.turn, outcome=recorded.outcome, facts=len(fork.drafts))
+        return recorded
+
+    def _resume(self, claim: Claim, window: Window) -> Attempt:
+        fork = Fork(window, claim.turn, opening=self._opening(claim), words=words(claim.messages))
+        attempt = Attempt(fork, claim)
+        attempt.replay(claim.ops)
+        return attempt
+
+    def _opening(self, claim: Claim) -> tuple[Draft, ...]:
+        return bootstrap(str(claim.messages[0].session), claim.messages[0].received_at, claim.turn, {})
+
+    def _noted(self, command: Command, message: IncomingMessage, answer: str | None) -> Appended:
+        data: dict[str, Json] = {
+            "name": command.name,
+            "raw": command.raw,
+            "by": message.author.id,
+            "answer": answer,
+        }
+        return note("command", data, self._clock.now())

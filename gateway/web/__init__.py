@@ -1,0 +1,1 @@
+"""The web server that everything with a web address is served by."""
