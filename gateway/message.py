@@ -150,7 +150,8 @@ class Reply:
     """What goes out. `turn` names it: a reply whose turn is known is never put twice.
 
     `answers` is the platform's id of the message to quote. `on_tape`: its receipts belong on the session's tape
-    (people who may not talk leave none).
+    (people who may not talk leave none). `unsure`: the server forgot how far its delivery was, so that its first
+    missing part may be there already.
     """
 
     turn: TurnId
@@ -159,6 +160,7 @@ class Reply:
     text: str
     answers: str | None = None
     on_tape: bool = True
+    unsure: bool = False
 
     def to_json(self) -> dict[str, str | bool | None]:
         """As the `turn` event of a tape and the outbox keep it."""
@@ -184,12 +186,13 @@ class Reply:
                     text,
                     answers if isinstance(answers, str) else None,
                     rest.get("on_tape") is not False,
+                    rest.get("unsure") is True,
                 )
         raise Broken(f"not a reply: {str(row)[:80]!r}")
 
     def to_row(self) -> str:
         """One JSON text, as the outbox keeps it."""
-        return json.dumps({"schema": SCHEMA, **self.to_json()}, ensure_ascii=True)
+        return json.dumps({"schema": SCHEMA, "unsure": self.unsure, **self.to_json()}, ensure_ascii=True)
 
     @classmethod
     def from_row(cls, text: str | bytes) -> Self:

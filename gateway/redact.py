@@ -76,12 +76,10 @@ class Redactor:
 
     def _plain(self, value: object, levels: int) -> Plain:
         match value:
-            case None | bool():
+            case None | bool() | int() | float():
                 return value
             case str():
                 return self.redact(value)
-            case int() | float() if type(value) in (int, float):
-                return value
             case Mapping() if levels:
                 return {self._key(key): self._plain(item, levels - 1) for key, item in value.items()}
             case list() | tuple() | AbstractSet() if levels:

@@ -39,9 +39,12 @@ TOO_LARGE = "This does not fit into the model's context window: {largest} (about
 
 _MARKERS = frozenset({"NO_REPLY", "(empty)"})
 _TAGS = re.compile(
-    r"<(tool_call|function_calls?|tool_use|invoke\s|function=)|<\|(tool|python_tag|channel\|>commentary)"
-    r"|\[TOOL_CALLS\]|<｜tool",
+    r"^\s*(<(tool_call|function_calls?|tool_use|invoke\s|function=)|<\|(tool|python_tag|channel\|>commentary)"
+    r"|\[TOOL_CALLS\]|<｜tool)",
+    re.MULTILINE,
 )
+_CODE = re.compile(r"```.*?(```|\Z)|`[^`\n]*`", re.DOTALL)
+_BEGINNINGS = ("<", "{", "```", "[TOOL_CALLS]")
 _FENCE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
 
 
@@ -64,9 +67,9 @@ def judge(reply: ModelReply, tools: Collection[str]) -> Answer | Unusable:
 
 
 def is_markup(text: str, tools: Collection[str]) -> bool:
-    """Whether the text is a tool call written as text. A text that only mentions one is not."""
+    """Whether the text holds a tool call written as text. One in a code block, or in mid-line, is only mentioned."""
     text = text.strip()
-    if _TAGS.match(text):
+    if _TAGS.search(_CODE.sub("", text)):
         return True
     fenced = _FENCE.fullmatch(text)
     asked = read_map(fenced[1] if fenced else text)
@@ -80,8 +83,9 @@ def is_markup(text: str, tools: Collection[str]) -> bool:
 def may_be_shown(text: str) -> bool:
     """Whether the beginning of a text can be shown before its end is known."""
     text = text.strip()
-    held = text.startswith(("<", "{", "```", "[TOOL")) or any(marker.startswith(text) for marker in _MARKERS)
-    return bool(text) and not held
+    begun = any(text.startswith(mark) or mark.startswith(text) for mark in _BEGINNINGS)
+    marked = any(marker.startswith(text) for marker in _MARKERS)
+    return bool(text) and not begun and not marked and not _TAGS.search(_CODE.sub("", text))
 
 
 def too_large(sizes: dict[str, int], *, alone: bool) -> str:

@@ -21,7 +21,7 @@ To talk to a real one, stop the gateway, set one of these and start it again:
 
 CAN_DO: Final = """\
 Try one of these:
-- `search apples` looks through everything said here, from the first day on
+- `search` with some words looks through everything said here, from the first day on
 - `what time is it in Asia/Tokyo`
 - `info` counts what is on this conversation's tape
 - `handoff tea` closes this chapter and begins a new one
@@ -72,7 +72,9 @@ class DemoModel:
         call = None if results else _call(words, {tool.name for tool in tools})
         text = ""
         if call is None:
+            # A handoff in this very turn took the earlier answers out of view; they were given all the same.
             first = not any(m["role"] == "assistant" for m in messages[:asked])
+            first = first and "tape_handoff" not in (name for name, _ in results)
             said = "\n\n".join(_told(name, result) for name, result in results) or _chat(words)
             text = f"{INTRO}\n{said}" if first else said
             for number, piece in enumerate(_pieces(text)):
@@ -138,8 +140,12 @@ def _told(name: str, result: str) -> str:
             return f"`{name}` answered:\n```\n{result}\n```"
 
 
-def _hit(hit: JsonMap) -> str:
-    return f"- {hit.get('date')} {hit.get('kind')}: {hit.get('text')}"
+def _hit(hit: Json) -> str:
+    """What somebody said; nothing for this turn's own words (which have no id yet), and for calls and events."""
+    match hit:
+        case {"id": int(), "kind": "message" | "anchor", "date": str(date), "text": text}:
+            return f"- {date[:16].replace('T', ' ')}: {text}"
+    return ""
 
 
 def _result(messages: Sequence[ChatMessage], place: int) -> tuple[str, str]:

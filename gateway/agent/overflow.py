@@ -31,9 +31,8 @@ _MISSING_CODES = frozenset({"model_not_found", "not_found_error", "deploymentnot
 _INVALID_CODES = frozenset({"invalid_request_error", "invalid_request", "badrequesterror"})
 _PARAM_CODES = frozenset({"string_above_max_length", "array_above_max_length"})
 
-_NOT_OVERFLOW = re.compile(
-    r"string too long|too many tokens, please wait|throttlingexception|rate limit", re.IGNORECASE
-)
+_THROTTLED = re.compile(r"too many tokens, please wait|throttlingexception", re.IGNORECASE)
+_NOT_OVERFLOW = re.compile(r"string too long|rate limit", re.IGNORECASE)
 
 _PER_MINUTE = re.compile(r"request too large\b.*\btokens per min", re.IGNORECASE | re.DOTALL)
 _QUOTA = re.compile(r"exceeded your current quota|insufficient balance|credit balance is too low", re.IGNORECASE)
@@ -80,6 +79,8 @@ def classify(status: int | None, code: str, kind: str, text: str) -> Failure:
         return Failure.OVERFLOW
     if status == 402 or words & _QUOTA_CODES or _QUOTA.search(text):
         return Failure.QUOTA
+    if _THROTTLED.search(text):
+        return Failure.BUSY
     if words & _FILTER_CODES:
         return Failure.FILTERED
     if status == 404 or words & _MISSING_CODES:
@@ -93,7 +94,7 @@ def _overflows(status: int | None, code: str, text: str) -> bool:
     said = _QUOTED.sub(" ", text).strip().lower()
     if _PER_MINUTE.search(said):
         return status in (413, 429, None)
-    if status == 429 or code.lower() in _PARAM_CODES or _NOT_OVERFLOW.search(said):
+    if status == 429 or code.lower() in _PARAM_CODES or _NOT_OVERFLOW.search(said) or _THROTTLED.search(said):
         return False
     if status == 413 or (status == 400 and not text.strip()):  # Cerebras sends both without a body
         return True

@@ -30,7 +30,6 @@ from gateway.errors import Broken, Refused
 
 log = structlog.get_logger()
 
-_ANSWER = 2.0  # seconds for one answer
 _LOADING = 60.0  # seconds for a server that says it is reading its data
 _LOOK_AGAIN = 0.02  # seconds
 _SOCKET_PATH = 100  # bytes; Linux takes 107, macOS 103
@@ -95,9 +94,9 @@ class EmbeddedServer:
 
     async def _start(self) -> None:
         program = await asyncio.to_thread(_program)
-        # A socket may be gone or deaf while its server lives: a second one on the same data would ruin it.
+        # A socket may be gone or deaf while its server lives, and a second server on the same data would ruin it. (A
+        # socket file that nobody listens at is no hindrance: the new server removes it.)
         async with self._locked("running.lock", within=self._patience) as running:
-            self._socket.unlink(missing_ok=True)
             process = self._spawn(program, running)
             os.ftruncate(running, 0)
             os.pwrite(running, str(process.pid).encode(), 0)
@@ -108,7 +107,7 @@ class EmbeddedServer:
             ready = await self._answers(starting=reaper.is_alive)
         except BaseException:  # also when cancelled: nobody is attached, so nobody would ever stop it
             process.kill()
-            reaper.join(_ANSWER)
+            reaper.join(self._patience)
             raise
         if not ready:
             raise Broken(f"The embedded server ({program}) does not start. Its log ends: {self._log_tail()}")
@@ -143,7 +142,7 @@ class EmbeddedServer:
         Waits with patience for one that is silent or just starting, 60 s for one that loads its data; then Broken.
         """
         loading = False
-        client = self._client(_ANSWER)
+        client = self._client(self._patience / 5)
         try:
             async with asyncio.timeout(self._patience) as limit:
                 while True:
@@ -171,10 +170,8 @@ class EmbeddedServer:
         client = self._client(self._patience)
         try:
             await client.shutdown(nosave=True)  # no snapshot; the append-only file is written and synced all the same
-        except theirs.TimeoutError:
-            pass  # running.lock tells
         except theirs.RedisError as error:
-            raise Broken(f"The embedded server refuses to stop: {error}") from error
+            raise Broken(f"The embedded server does not stop: {error}") from error
         finally:
             await client.aclose()
         async with self._locked("running.lock", within=self._patience):
@@ -184,6 +181,7 @@ class EmbeddedServer:
         return Redis(
             unix_socket_path=str(self._socket),
             protocol=2,
+            driver_info=None,  # else the first exchange is its own, whose timeout is told as a ConnectionError
             socket_timeout=timeout,
             socket_connect_timeout=timeout,
             retry=Retry(NoBackoff(), 0),

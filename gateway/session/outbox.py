@@ -9,7 +9,10 @@ from gateway.message import Reply, Route
 
 
 class PartState(Enum):
-    """How far one part is. INTENT: its send was begun, and nobody knows how it ended. AGAIN: as INTENT, second try."""
+    """How far one part is. INTENT: its send was begun, and its process did not live to tell how it ended.
+
+    AGAIN: a send was made and not answered. SENT: there is nothing more to do.
+    """
 
     INTENT = "intent"
     AGAIN = "again"

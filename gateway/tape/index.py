@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Self
 
+from gateway.errors import Broken
 from gateway.message import MessageId, Reply, TurnId
 from gateway.tape.entries import Entry, Event, Json
 from gateway.tape.window import Recorded
@@ -31,9 +32,12 @@ class MessageIndex:
                 if found := _turn(data):
                     self.turns[found.turn] = found
                     self.messages.update(dict.fromkeys(found.messages, found.turn))
-            case Event("delivery", {"turn": str(turn), "part": int(part), "of": int(of)}):
+            case Event("delivery" | "delivery.unknown", {"turn": str(turn), "part": int(part), "of": int(of)}):
                 if known := self.turns.get(TurnId(turn)):
                     self.turns[known.turn] = replace(known, receipts=known.receipts | {part}, parts=of)
+            case Event("delivery.failed", {"turn": str(turn), "of": int(of)}):
+                if known := self.turns.get(TurnId(turn)):
+                    self.turns[known.turn] = replace(known, receipts=frozenset(range(of)), parts=of)
 
     def find(self, message: MessageId) -> Recorded | None:
         """The turn that recorded this message, if any did."""
@@ -68,6 +72,14 @@ def delivery(turn: TurnId, part: int, of: int, platform_id: str) -> Event:
 def _turn(data: object) -> Recorded | None:
     match data:
         case {"turn": str(turn), "messages": list(messages), "outcome": str(outcome), "reply": reply}:
-            said = Reply.from_json(reply) if isinstance(reply, dict) else None
+            said = _reply(reply) if isinstance(reply, dict) else None
             return Recorded(TurnId(turn), tuple(MessageId(str(m)) for m in messages), outcome, said)
     return None
+
+
+def _reply(row: dict[str, Json]) -> Reply | None:
+    """None for a damaged one: one bad entry must not make the whole tape unreadable."""
+    try:
+        return Reply.from_json(row)
+    except Broken:
+        return None

@@ -9,7 +9,7 @@ import structlog
 
 from gateway.channel import Ambiguous, Channel, Part
 from gateway.clock import Clock
-from gateway.errors import Lost, Refused, Retryable
+from gateway.errors import LeaseLost, Lost, Refused, Retryable
 from gateway.message import Reply
 from gateway.session.outbox import Outbox, Parcel, PartState
 from gateway.tape.entries import Draft, Event, Json, Meta
@@ -25,7 +25,11 @@ DEADLINE = 25.0
 ROUTE_TTL = 40.0
 """Seconds of a route's lease; each note of a part pushes it out."""
 
+AGAIN_AFTER = 2.0
+"""Seconds until a part whose send was not answered is sent once more."""
+
 MEMORY = timedelta(hours=48)
+"""How far back receipts are looked for: no reply waits longer unnoticed."""
 
 
 class Delivery:
@@ -96,29 +100,32 @@ class Delivery:
         reply = parcel.reply
         channel = next(c for c in self._channels() if (c.name, c.account) == (reply.route.channel, reply.route.account))
         parts = channel.render(self._redact(reply.text))
-        shown = await self._receipts(reply)
-        for index, part in enumerate(parts):
-            state = parcel.states.get(index)
-            if index in shown or state is PartState.SENT:
-                continue
-            if state is PartState.AGAIN:
-                await self._fact(reply, "delivery.unknown", {"part": index, "of": len(parts)})
-                continue
-            if not await self._send(channel, parcel, parts, index, part, repeated=state is PartState.INTENT):
+        shown = await self._receipts(reply) | {i for i, state in parcel.states.items() if state is PartState.SENT}
+        missing = [index for index in range(len(parts)) if index not in shown]
+        for index in missing:
+            before = parcel.states.get(index)
+            if before is None and reply.unsure and index == missing[0]:
+                before = PartState.INTENT
+            if not await self._send(channel, parcel, parts, index, before):
                 return
         await self._outbox.done(parcel)
 
     async def _send(
-        self, channel: Channel, parcel: Parcel, parts: Sequence[Part], index: int, part: Part, *, repeated: bool
+        self, channel: Channel, parcel: Parcel, parts: Sequence[Part], index: int, before: PartState | None
     ) -> bool:
-        """One part: intent, send, receipt. False when the reply ended or waits for another time."""
-        reply = parcel.reply
-        await self._outbox.note(parcel, index, PartState.AGAIN if repeated else PartState.INTENT)
+        """One part: intent, send, receipt. False when the reply ended or waits for another time.
+
+        `before`: how an earlier try ended, if there was one; then the part is sent as possibly repeated.
+        """
+        reply, asked = parcel.reply, self._clock.boot()
+        await self._outbox.note(parcel, index, before or PartState.INTENT)
+        if self._clock.boot() > asked + ROUTE_TTL - DEADLINE:
+            raise LeaseLost(f"the lease of {reply.route} would run out during the send")
         try:
             async with asyncio.timeout(DEADLINE):
-                found = await channel.send(reply, part, index=index, of=len(parts), repeated=repeated)
+                sent = await channel.send(reply, parts[index], index=index, of=len(parts), repeated=before is not None)
         except Retryable as later:
-            await self._outbox.note(parcel, index, PartState.INTENT if repeated else None)
+            await self._outbox.note(parcel, index, before)
             wait = min(60.0, 2.0**parcel.tries) if later.after is None else later.after
             log.info("delivery.deferred", turn=reply.turn, part=index, seconds=wait, reason=str(later))
             await self._outbox.defer(parcel, wait, counts=later.after is None)
@@ -130,12 +137,21 @@ class Delivery:
             return False
         except (Ambiguous, TimeoutError) as unknown:
             log.warning("delivery.ambiguous", turn=reply.turn, part=index, reason=str(unknown))
-            await self._outbox.defer(parcel, 2, counts=True)
-            return False
+            return await self._park(parcel, index, len(parts), before)
         if reply.on_tape:
-            await self._note(reply, delivery(reply.turn, index, len(parts), found))
+            await self._note(reply, delivery(reply.turn, index, len(parts), sent))
         await self._outbox.note(parcel, index, PartState.SENT)
         return True
+
+    async def _park(self, parcel: Parcel, index: int, of: int, before: PartState | None) -> bool:
+        """No answer came. The first time the part is sent once more, marked; the second time nobody can know."""
+        if before is PartState.AGAIN:
+            await self._fact(parcel.reply, "delivery.unknown", {"part": index, "of": of})
+            await self._outbox.note(parcel, index, PartState.SENT)
+            return True
+        await self._outbox.note(parcel, index, PartState.AGAIN)
+        await self._outbox.defer(parcel, AGAIN_AFTER, counts=True)
+        return False
 
     async def _receipts(self, reply: Reply) -> frozenset[int]:
         """The parts that the tape knows as delivered: Redis may have forgotten."""

@@ -1,6 +1,7 @@
 """Puts every recorded reply that lacks a receipt, so that a Redis that lost its data loses no reply."""
 
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from typing import Protocol
 
@@ -51,7 +52,7 @@ class Sweep:
             if is_sidecar(tape):
                 continue
             for reply in (await self._store.recorded(tape, self._clock.now() - MEMORY)).owed():
-                put += await self._outbox.put(reply)
+                put += await self._outbox.put(replace(reply, unsure=True))
         if put:
             log.info("sweep.put", replies=put)
         return put

@@ -15,7 +15,10 @@ end
 redis.call('RPUSH', queue, id)
 redis.call('HSET', p .. ':rows:' .. s, id, ARGV[4])
 redis.call('HSET', p .. ':authors:' .. s, id, ARGV[5])
--- A message leaves a session that was released for later where it is; one that cancels does not.
-redis.call('ZADD', KEYS[1], ARGV[7] == '1' and 'LT' or 'NX', now(), s)
-redis.call('PUBLISH', ARGV[8], ARGV[7] == '1' and 'marks ' .. s or 'ready')
+local ready = make_ready(p, s, ARGV[7] == '1' and 'LT' or 'NX')
+if ARGV[7] == '1' then
+  redis.call('PUBLISH', ARGV[8], 'marks ' .. s)
+elseif ready then
+  redis.call('PUBLISH', ARGV[8], 'ready')
+end
 return 'new'

@@ -13,7 +13,7 @@ end
 if marked > 0 then
   redis.call('PERSIST', seen) -- it waits for its answer now: the two days count from that
   redis.call('HSET', p .. ':stops:' .. s, id, ARGV[4])
-  redis.call('ZADD', KEYS[1], 'LT', now(), s) -- also a session that was released for later
+  make_ready(p, s, 'LT')
   redis.call('PUBLISH', ARGV[7], 'marks ' .. s)
 end
 return marked

@@ -18,3 +18,9 @@ local function now()
   local t = redis.call('TIME')
   return t[1] * 1000 + math.floor(t[2] / 1000)
 end
+-- How: NX leaves a session that was released for later where it is, LT hurries it. A held one is left to its holder.
+local function make_ready(p, s, how)
+  if redis.call('EXISTS', p .. ':lease:' .. s) == 1 then return false end
+  redis.call('ZADD', p .. ':ready', how, now(), s)
+  return true
+end
