@@ -8,9 +8,11 @@ from gateway.errors import Refused
 from gateway.message import Route, SessionKey
 from gateway.parts import Parts
 from gateway.tape.entries import Entry
+from gateway.tape.index import MessageIndex
 from gateway.tape.name import tape_name
 from gateway.tape.query import Query
 from gateway.turn.commands import HANDLERS
+from gateway.turn.delivery import MEMORY
 
 
 def served(parts: Parts, *, web_token: str, announce: Callable[[str], None]) -> Sequence[Channel]:
@@ -19,6 +21,9 @@ def served(parts: Parts, *, web_token: str, announce: Callable[[str], None]) -> 
 
     async def history(session: SessionKey) -> Sequence[Entry]:
         return await parts.store.fetch_all(Query(tape_name(parts.workspace, str(session))))
+
+    async def records(session: SessionKey) -> MessageIndex:
+        return await parts.store.recorded(tape_name(parts.workspace, str(session)), parts.clock.now() - MEMORY)
 
     settings = parts.settings
     if settings.telegram.token is not None:
@@ -38,6 +43,7 @@ def served(parts: Parts, *, web_token: str, announce: Callable[[str], None]) -> 
         channels.load("web").build(
             token=web_token,
             history=history,
+            records=records,
             host=settings.web.host,
             port=settings.web.port,
             clock=parts.clock,

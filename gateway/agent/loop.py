@@ -144,8 +144,8 @@ class _Turn:
         return await self._patiently()
 
     def _may_hand_off(self) -> bool:
-        # The mark is on the fork, not on this object: an attempt that resumes the turn has no second chance.
-        return OVERFLOW not in self._fork.handed_off and seen.shows_past(self._fork)
+        # Once a turn, over all its attempts: a handoff leaves nothing of the past in view, so there is no second.
+        return seen.shows_past(self._fork)
 
     async def _hand_off(self, error: str) -> None:
         state: JsonMap = {"reason": "context_length_exceeded", "error": short(error, 200)}

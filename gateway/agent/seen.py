@@ -53,7 +53,7 @@ def model_call(
         "upto": base.version,
         "own": len(own(fork)),
         "sha256": digest(model, messages, tools),
-        "system": hashlib.sha256(system.encode("utf-8", "replace")).hexdigest(),
+        "system": _sha256(system),
     }
     return Event("model.call", data)
 
@@ -66,7 +66,7 @@ def digest(model: str, messages: Sequence[ChatMessage], tools: Sequence[ToolSpec
         "tools": [{"name": t.name, "description": t.description, "parameters": t.parameters} for t in tools],
     }
     text = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=dict)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return _sha256(text)
 
 
 def rebuilt(entries: Sequence[Entry], call: Entry) -> list[ChatMessage]:
@@ -78,7 +78,7 @@ def rebuilt(entries: Sequence[Entry], call: Entry) -> list[ChatMessage]:
     after, upto, count = (value if isinstance(value := data.get(key), int) else 0 for key in ("after", "upto", "own"))
     past = [e for e in entries if after < e.id <= upto]
     mine = [e for e in entries if e.meta.turn == call.meta.turn and e.meta.context and not _put_in_front(e)]
-    return request(_prompt(entries, call, str(data.get("system"))), [*past, *mine[:count]])
+    return request(_prompt(entries, str(data.get("system"))), [*past, *mine[:count]])
 
 
 def _put_in_front(entry: Entry) -> bool:
@@ -90,7 +90,10 @@ def _put_in_front(entry: Entry) -> bool:
             return False
 
 
-def _prompt(entries: Sequence[Entry], call: Entry, sha256: str) -> str:
-    prompts = [e.fact.content for e in entries if isinstance(e.fact, System) and e.id < call.id]
-    wanted = (p for p in reversed(prompts) if hashlib.sha256(p.encode("utf-8", "replace")).hexdigest() == sha256)
-    return next(wanted, "")
+def _prompt(entries: Sequence[Entry], sha256: str) -> str:
+    prompts = (entry.fact.content for entry in entries if isinstance(entry.fact, System))
+    return next((prompt for prompt in prompts if _sha256(prompt) == sha256), "")
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from gateway.agent.answer import short
 from gateway.agent.tool import TapeView, Tool, ToolContext
-from gateway.errors import Lost
+from gateway.errors import GatewayError, Lost
 from gateway.message import Author, SessionKey, TurnId
 from gateway.tape.attempt import Attempt
 from gateway.tape.entries import Call, Draft, Entry, Json, ToolCall
@@ -70,7 +70,9 @@ class Step:
         except Lost:
             raise
         except Exception as error:  # a tool may fail in any way; whatever it is, the model can go on from its text
-            return {"error": whole(short(f"{type(error).__name__}: {error}", 500))}
+            # Our own errors are sentences already; another's text alone ("'x'") may say nothing.
+            text = str(error) if isinstance(error, GatewayError) else f"{type(error).__name__}: {error}"
+            return {"error": whole(short(text, 500))}
 
 
 def unique(calls: Iterable[Call], facts: Iterable[Entry | Draft]) -> tuple[Call, ...]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from gateway.tape.lines import committed, first_entry
 
 _STAMP = "%Y%m%dT%H%M%SZ"
 
@@ -43,11 +42,14 @@ def exchange(folder: Path, tape: str, content: bytes, now: datetime, *, archive:
 
 
 def finish(folder: Path, tape: str) -> None:
-    """Completes what a crash in `exchange` left, or takes it back."""
+    """Completes what a crash in `exchange` left, or takes it back.
+
+    Where no tape was before, the new one may be half: that is half a merge like any other.
+    """
     old, new = tape_path(folder, tape), new_path(folder, tape)
     if not new.exists():
         return
-    if old.exists() or not _is_whole(new):
+    if old.exists():
         new.unlink()
     else:
         new.rename(old)
@@ -71,12 +73,6 @@ def sync_folder(folder: Path) -> None:
         os.fsync(fd)
     finally:
         os.close(fd)
-
-
-def _is_whole(path: Path) -> bool:
-    with path.open("rb") as file:
-        end = committed(file.fileno(), path.stat().st_size)
-        return first_entry(file.fileno(), end) is not None
 
 
 def _dated(folder: Path, found: Sequence[re.Match[str]]) -> Iterator[tuple[datetime, Path]]:

@@ -46,7 +46,9 @@ def aside(drafts: Sequence[Draft]) -> Sequence[Draft]:
 
 
 def sealed(fork: Fork, recorded: Recorded, date: datetime) -> Sequence[Draft]:
-    """All that a merge writes, the mark last."""
+    """All that a merge writes, the mark last. Raises Broken for a fork that brings a mark of its own."""
+    if any(isinstance(draft.fact, Event) and draft.fact.name == "turn" for draft in fork.drafts):
+        raise Broken("only a merge records a turn")
     mark = Draft(closing(recorded), date, Meta(turn=recorded.turn))
     return [*(_of_the_turn(draft, recorded) for draft in fork.drafts), mark]
 

@@ -48,7 +48,7 @@ class JournalFolder:
         write_whole(new, journal.encode(), durable=bool(journal.ops))
         new.rename(path)
         if journal.ops:
-            sync_folder(path.parent)
+            self._sync(path)
 
     def is_closed(self, tape: str, turn: TurnId, attempt: int) -> bool:
         """Whether the turn was merged, or claimed again, since this attempt began."""
@@ -66,7 +66,7 @@ class JournalFolder:
         finally:
             os.close(fd)
         if durable:
-            sync_folder(path.parent)
+            self._sync(path)
 
     def remove(self, tape: str, turn: TurnId) -> None:
         """Forgets the turn, which is recorded. One that stays does no harm: a recorded turn is not claimed."""
@@ -74,6 +74,11 @@ class JournalFolder:
             for attempt in self.attempts(tape, turn):
                 self._path(tape, turn, attempt).unlink()
             (self._folder / tape).rmdir()
+
+    def _sync(self, path: Path) -> None:
+        """Has the file's name on disk, and the names of its folders."""
+        for folder in (path.parent, self._folder, self._folder.parent):
+            sync_folder(folder)
 
     def _path(self, tape: str, turn: TurnId, attempt: int) -> Path:
         return self._folder / tape / f"{_stem(turn)}.{attempt}.jsonl"

@@ -62,6 +62,7 @@ class TapeFile:
         self._seen = _Seen(Window(tape))
         self._index: tuple[datetime, MessageIndex] | None = None
         self._told: set[int] = set()
+        self._named = False  # whether the file's name is known to be on disk
 
     def window(self) -> Window:
         """The entries after the last anchor."""
@@ -104,14 +105,14 @@ class TapeFile:
         """Adds entries in one write. Where the disk refuses, nothing is added."""
         entries = [written(entry) for entry in numbered(drafts, self._last())]
         content = b"".join(encode(entry) for entry in entries)
-        fresh = not self.path.exists()
         fd = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             write_at_end(fd, content, durable=durable)
         finally:
             os.close(fd)
-        if fresh and durable:
+        if durable and not self._named:
             sync_folder(self.folder)
+            self._named = True
         return entries
 
     def replace(self, drafts: Sequence[Draft], now: datetime, *, archive: bool) -> None:

@@ -10,7 +10,7 @@ from datetime import timedelta
 import structlog
 
 from gateway.clock import Clock
-from gateway.errors import TapeMoved
+from gateway.errors import Retryable, TapeMoved
 from gateway.message import IncomingMessage, MessageId, Reply, TurnId
 from gateway.session.inbox import Held, Inbox, Waiting
 from gateway.session.lock import Lease
@@ -28,6 +28,10 @@ log = structlog.get_logger()
 
 SLACK = timedelta(hours=1)
 """How far our own clock may have jumped between accepting a message and recording its turn."""
+
+
+LOOKS = 10
+"""How often a turn looks again at a tape that moved before it lets others go first."""
 
 
 class Pipeline:
@@ -48,7 +52,7 @@ class Pipeline:
     async def _record(self, session: Session, waiting: Waiting) -> Recorded:
         """The record of the turn at the head of the queue, made now if there is none. Settles nothing."""
         since = min(m.received_at for m in waiting.messages) - SLACK
-        while True:
+        for _ in range(LOOKS):
             index = await self._store.recorded(session.tape, since)
             found = next_turn(waiting.messages, session.marks.ids, index)
             if isinstance(found, Recorded):
@@ -58,6 +62,7 @@ class Pipeline:
             except TapeMoved as moved:
                 log.info("turn.looks_again", reason=str(moved))
                 session.lease.ensure()
+        raise Retryable("the tape keeps moving under this turn")
 
     async def _settle(self, session: Session, waiting: Waiting, recorded: Recorded | None) -> Waiting | None:
         gone = () if recorded is None else recorded.messages

@@ -63,6 +63,10 @@ class MemoryOutbox:
             due += there.due is not None and there.due <= now
         return due
 
+    async def owed(self, route: Route) -> int:
+        self._server.now()
+        return len(self._server.route(route).replies)
+
     def _of(self, accounts: Iterable[tuple[str, str]]) -> Iterator[tuple[Route, RouteState]]:
         wanted = set(accounts)
         for route, there in self._server.state.routes.items():

