@@ -93,8 +93,10 @@ class TelegramChannel:
                     self._health = Health("degraded", "not polling: a fault of the gateway; see the log")
                 await self._clock.wait(backoff.next())
         finally:
-            await self._intake.close()
-            await self.close()
+            try:
+                await self._intake.close()
+            finally:
+                await self.close()
 
     async def close(self) -> None:
         """Closes what sends. `run` does so at its end; only a process that never runs the channel needs it."""

@@ -99,7 +99,7 @@ def read_body(text: str) -> _Body:
             return _of_object(body)
         case {"detail": detail}:
             return _Body(text=detail if isinstance(detail, str) else json.dumps(detail))
-        case {} | [] | None:
+        case _ if not body:
             return _Body()
         case _:
             return _Body(text=text)

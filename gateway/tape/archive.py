@@ -2,10 +2,9 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-
 
 _STAMP = "%Y%m%dT%H%M%SZ"
 
@@ -20,12 +19,11 @@ def new_path(folder: Path, tape: str) -> Path:
     return folder / f"{tape}.jsonl.new"
 
 
-def archives(folder: Path, tape: str) -> Sequence[tuple[datetime, Path]]:
-    """When each archive was closed, and where it is; newest first."""
-    pattern = re.compile(re.escape(tape) + r"\.jsonl\.(\d{8}T\d{6}Z)\.bak")
+def archives(folder: Path, tape: str) -> Sequence[Path]:
+    """The tape's archives, newest first."""
+    pattern = re.compile(re.escape(tape) + r"\.jsonl\.\d{8}T\d{6}Z\.bak")
     with os.scandir(folder) as names:
-        found = [match for entry in names if (match := pattern.fullmatch(entry.name))]
-    return sorted(_dated(folder, found), reverse=True)
+        return sorted((folder / entry.name for entry in names if pattern.fullmatch(entry.name)), reverse=True)
 
 
 def exchange(folder: Path, tape: str, content: bytes, now: datetime, *, archive: bool) -> None:
@@ -73,14 +71,6 @@ def sync_folder(folder: Path) -> None:
         os.fsync(fd)
     finally:
         os.close(fd)
-
-
-def _dated(folder: Path, found: Sequence[re.Match[str]]) -> Iterator[tuple[datetime, Path]]:
-    for match in found:
-        try:
-            yield datetime.strptime(match[1], _STAMP).replace(tzinfo=UTC), folder / match[0]
-        except ValueError:  # digits that are no date: a name of somebody else's
-            continue
 
 
 def _free(folder: Path, tape: str, now: datetime) -> Path:

@@ -85,7 +85,7 @@ def _paired(facts: Iterable[Fact]) -> list[Fact | _Step]:
                 for place, result in enumerate(results):
                     if place < len(ids):
                         _by_id(waiting.get(ids[place], []), result)
-                    elif last is not None and place < len(last.fact.calls):
+                    elif last is not None:
                         last.results.setdefault(place, result)
             case _:
                 items.append(fact)

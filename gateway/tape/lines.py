@@ -46,12 +46,15 @@ def forward(fd: int, start: int, end: int) -> Iterator[Line]:
         yield _line(begun, rest)
 
 
-def backward(fd: int, end: int) -> Iterator[Line]:
-    """The lines before a place, newest first; the very first one is what follows the last line feed, often nothing."""
+def backward(fd: int, end: int, floor: int = 0) -> Iterator[Line]:
+    """The lines between two places, newest first; the very first one is what follows the last line feed, often nothing.
+
+    `floor` is the start of a line.
+    """
     pieces: list[bytes] = []
     place = end
-    while place > 0:
-        start = max(place - BLOCK, 0)
+    while place > floor:
+        start = max(place - BLOCK, floor)
         block = _read(fd, start, place - start)
         cut = len(block)
         while (found := block.rfind(b"\n", 0, cut)) >= 0:
@@ -60,7 +63,7 @@ def backward(fd: int, end: int) -> Iterator[Line]:
             pieces, cut = [], found
         pieces.append(block[:cut])
         place = start
-    yield _line(0, b"".join(reversed(pieces)))
+    yield _line(floor, b"".join(reversed(pieces)))
 
 
 def committed(fd: int, size: int, floor: int = 0) -> int:
@@ -68,16 +71,12 @@ def committed(fd: int, size: int, floor: int = 0) -> int:
 
     A whole line without its line feed counts if another program wrote it, and not if it is part of a merge.
     """
-    lines = backward(fd, size)
+    lines = backward(fd, size, floor)
     rest = next(lines)
-    if rest.start < floor:
-        return floor
     if rest.entry and not rest.damaged and not is_open(rest.entry) and not is_mark(rest.entry):
         return size
     cut = rest.start
     for line in lines:
-        if line.start < floor:
-            break
         if line.entry is None:
             continue
         if not is_open(line.entry):

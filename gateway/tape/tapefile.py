@@ -129,7 +129,7 @@ class TapeFile:
                 self._seen = seen = replace(seen, last=highest_id(fd, seen.end))
         if seen.last:
             return seen.last
-        for _, path in archives(self.folder, self.tape):
+        for path in archives(self.folder, self.tape):
             with path.open("rb") as file:
                 return highest_id(file.fileno(), os.fstat(file.fileno()).st_size)
         return 0
@@ -216,9 +216,7 @@ class TapeFile:
         return _Seen(_grown(Window(self.tape), first, found[::-1]), stamp, end, _tail(fd, end), first)
 
     def _archived(self, since: datetime) -> Iterator[Entry]:
-        for closed, path in archives(self.folder, self.tape):
-            if closed < since.replace(microsecond=0):
-                return
+        for path in archives(self.folder, self.tape):
             with path.open("rb") as file:
                 end = committed(file.fileno(), os.fstat(file.fileno()).st_size)
                 entries = (line.entry for line in backward(file.fileno(), end) if line.entry)

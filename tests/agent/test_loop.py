@@ -131,6 +131,7 @@ async def test_tools_of_one_step_run_side_by_side_and_keep_their_ids() -> None:
         ("nothing", "{}", "there is no tool 'nothing'; there are: look, fail"),
         ("look", '{"x": ', 'the arguments are not a JSON object: {"x":'),
         ("look", "[1]", "the arguments are not a JSON object: [1]"),
+        ("look", "[" * 200_000, "the arguments are not a JSON object: " + "[" * 199 + "…"),
         ("fail", "{}", "ValueError: it is raining"),
     ],
 )

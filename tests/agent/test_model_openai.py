@@ -95,6 +95,7 @@ async def test_calls_are_put_together_from_their_pieces() -> None:
         Error(400, raw='{"object":"error","message":"This model\'s maximum context length is 8 tokens.","type":"BadRequestError","code":400}'),
         Error(400, raw='{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\\"type\\":\\"error\\",\\"error\\":{\\"type\\":\\"invalid_request_error\\",\\"message\\":\\"prompt is too long: 9 tokens > 8 maximum\\"}}"}}}'),
         Error(413, raw=""),
+        Error(400, raw="{}"),
         Error(429, "rate_limit_exceeded", "Request too large for x on tokens per min (TPM): Limit 6, Requested 14", "tokens"),
         ErrorInStream("This model's maximum context length is 8 tokens", 400),
         JsonErrorWith200("This model's maximum context length is 8 tokens", 400),
@@ -158,6 +159,10 @@ async def test_the_delay_that_a_provider_names_is_passed_on(headers: dict[str, s
         (Error(400, "unknown_parameter", "Unknown parameter: 'x'."), "invalid_input", "Unknown parameter: 'x'."),
         (Error(422, raw='{"detail":[{"msg":"too odd"}]}'), "invalid_input", "too odd"),
         (JsonErrorWith200("no", 400), "invalid_input", "no"),
+        (Error(400, raw='{"error":"too odd"}'), "invalid_input", "request: too odd"),
+        (Error(400, raw='{"message":"too odd","code":7}'), "invalid_input", "request: too odd"),
+        (Error(400, raw='{"reason":"too odd"}'), "invalid_input", "too odd"),
+        (Error(400, raw='{"detail":"too odd"}'), "invalid_input", "request: too odd"),
     ],
 )
 async def test_what_will_never_work_is_a_sentence_and_a_kind(given: Answer, kind: str, said: str) -> None:
@@ -179,8 +184,9 @@ async def test_a_server_that_is_not_there_is_a_busy_model() -> None:
 async def test_a_call_that_lasts_too_long_ends_at_its_deadline(chunks: int) -> None:
     async with FakeOpenAI() as ai, model_at(ai.url, deadline=0.3) as model:
         ai.answers.append(Stall(asyncio.Event(), after_chunks=chunks))
-        with pytest.raises(ModelBusy, match="too long"):
-            await listen(model)
+        async with asyncio.timeout(10):  # well before the server's silence would be noticed
+            with pytest.raises(ModelBusy, match="too long"):
+                await listen(model)
         await ai.wait_disconnected()
 
 

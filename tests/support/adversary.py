@@ -132,6 +132,8 @@ class Adversary:
         for _ in range(self.dice.randrange(3)):
             await asyncio.sleep(0)
         roll = self.dice.random()
+        if gate.dead or gate in self.frozen:
+            return  # by another task of the same process, while this one slept
         if roll < 0.03 and self._spend("kill"):
             self.log.append(f"P{self.gates.index(gate)} KILLED at {place}")
             self._excuse(gate)

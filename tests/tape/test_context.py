@@ -1,11 +1,12 @@
 """The default selector against a strict provider's rules, written down here once more."""
 
 import json
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.tape.context import NO_RESULT, OPENING, View, default_view
@@ -42,6 +43,8 @@ def asked(*ids: str, content: str = "") -> ToolCall:
 
 
 HELLO = Message("user", "hello")
+NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+unhurried = settings(deadline=None)  # a busy machine is no failure
 
 
 def pairs(found: Sequence[JsonMap]) -> list[tuple[Json, Json]]:
@@ -88,6 +91,11 @@ def test_blank_turns_are_skipped() -> None:
     assert messages(HELLO, *blanks, ToolCall((), " ")) == messages(HELLO)
 
 
+def test_blank_parts_and_half_characters_are_mended() -> None:
+    said = Message("user", [{"type": "text", "text": " "}, {"type": "text", "text": "hi\ud800"}], {"extra": "\ud800"})
+    assert messages(said) == [{"role": "user", "content": [{"type": "text", "text": "hi\ufffd"}], "extra": "\ufffd"}]
+
+
 def test_an_unknown_role_and_a_stray_tool_message_are_left_out() -> None:
     stray = Message("tool", "42", {"tool_call_id": "gone"})
     assert messages(HELLO, Message("narrator", "meanwhile"), stray) == messages(HELLO)
@@ -130,6 +138,19 @@ def test_a_result_whose_call_was_cut_off_is_left_out() -> None:
 def test_a_second_result_of_the_same_call_is_left_out() -> None:
     found = messages(HELLO, asked("1"), ToolResult(("one",), ("1",)), ToolResult(("again",), ("1",)))
     assert pairs(found) == [("1", "one")]
+
+
+def test_of_two_results_without_ids_the_first_counts() -> None:
+    found = messages(HELLO, asked("1", "2"), ToolResult(("one",)), ToolResult(("again", "two")))
+    assert pairs(found) == [("1", "one"), ("2", "two")]
+
+
+def test_a_result_by_position_is_not_replaced_by_a_later_one_with_an_id() -> None:
+    assert pairs(messages(HELLO, asked("1"), ToolResult(("one",)), ToolResult(("again",), ("1",)))) == [("1", "one")]
+
+
+def test_a_result_without_words_says_so() -> None:
+    assert pairs(messages(HELLO, asked("1", "2"), ToolResult(("", " \n"))))[1] == ("2", "(no output)")
 
 
 def test_ids_that_a_model_used_again_are_told_apart() -> None:
@@ -177,7 +198,27 @@ facts: st.SearchStrategy[Fact] = st.one_of(
     st.builds(Event, texts),
     st.builds(Error, texts, texts),
 )
-tapes = st.lists(st.builds(Draft, facts, st.just(NOW), st.builds(Meta, context=st.booleans())), max_size=12)
+
+
+@st.composite
+def exchanges(draw: st.DrawFn) -> list[Fact]:
+    """A step and its results, some of them missing or in another order."""
+    step = ToolCall(tuple(draw(st.lists(made_calls, min_size=1, max_size=3))), draw(texts))
+    found = draw(st.permutations([call.id for call in step.calls]))[: draw(st.integers(0, 3))]
+    results = tuple(draw(jsons) for _ in found)
+    between = draw(st.lists(facts, max_size=1))
+    return [step, *between, ToolResult(results, tuple(found) if draw(st.booleans()) else ())]
+
+
+tapes: st.SearchStrategy[list[Draft]] = st.lists(facts.map(lambda fact: [fact]) | exchanges(), max_size=8).flatmap(
+    lambda groups: st.tuples(
+        *(
+            st.builds(Draft, st.just(f), st.just(NOW), st.builds(Meta, context=st.sampled_from([True, True, False])))
+            for group in groups
+            for f in group
+        )
+    ).map(list)
+)
 
 
 def complain(found: Sequence[JsonMap]) -> str | None:
@@ -196,7 +237,7 @@ def complain(found: Sequence[JsonMap]) -> str | None:
                 for call in made if isinstance(made, list) else []:
                     match call:
                         case {"id": str(i), "type": "function", "function": {"name": str(name), "arguments": str(a)}}:
-                            if not i.strip() or i in used or not 0 < len(name) <= 64 or not name.replace("-", "_"):
+                            if not i.strip() or i in used or not NAME.fullmatch(name):
                                 return f"{place}: bad call {call}"
                             if not isinstance(json.loads(a), dict):
                                 return f"{place}: bad arguments {a}"
@@ -218,11 +259,13 @@ def complain(found: Sequence[JsonMap]) -> str | None:
     return None if not found or found[0]["role"] == "user" else "opens with the assistant"
 
 
+@unhurried
 @given(tapes)
 def test_every_tape_gives_a_view_that_a_strict_provider_takes(tape: list[Draft]) -> None:
     assert complain(default_view(tape).messages) is None
 
 
+@unhurried
 @given(tapes)
 def test_no_words_and_no_calls_of_the_tape_are_lost(tape: list[Draft]) -> None:
     shown = json.dumps([dict(m) for m in default_view(tape).messages], ensure_ascii=False)
@@ -234,6 +277,7 @@ def test_no_words_and_no_calls_of_the_tape_are_lost(tape: list[Draft]) -> None:
                 assert text in shown
 
 
+@unhurried
 @given(tapes, tapes)
 def test_the_view_of_a_longer_tape_begins_as_the_shorter_one_did(tape: list[Draft], more: list[Draft]) -> None:
     # Prompt caches live by it. A result that comes later may only fill the place that was held for it.

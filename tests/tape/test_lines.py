@@ -33,6 +33,9 @@ def test_both_ways_give_the_lines_of_the_file(block: int, tmp_path: Path, conten
     with path.open("rb") as file:
         there = [(line.start, line.data) for line in forward(file.fileno(), 0, len(content))]
         back = [(line.start, line.data) for line in backward(file.fileno(), len(content))]
+        for start, _ in expected:
+            part = [(line.start, line.data) for line in backward(file.fileno(), len(content), start)]
+            assert part == [line for line in expected if line[0] >= start][::-1]
 
     assert back == expected[::-1]
     assert there == (expected if expected[-1][1] else expected[:-1])

@@ -226,18 +226,49 @@ async def test_the_index_goes_back_through_archives_by_date_and_no_further(tmp_p
     assert {"m2", "r2", "m3", "r3", "m4", "r4", "m5", "r5"} <= found
 
 
-async def test_the_cost_of_a_look_follows_the_window_and_not_the_history(tmp_path: Path) -> None:
-    store = opened(tmp_path)
+async def test_an_index_goes_back_further_when_asked_and_does_not_grow_for_ever(tmp_path: Path) -> None:
+    clock = ManualClock(NOW)
+    store = FileTapeStore(tmp_path, clock=clock)
+    await turn(store, message("m0"))
+    await turn(store, message("m1"))
+    clock.advance(timedelta(days=30).total_seconds())
+    await turn(store, message("m2", at=clock.now()))
+    day = timedelta(days=1)
+
+    assert "m0" not in (await store.recorded(TAPE, clock.now() - day)).messages
+    assert set((await store.recorded(TAPE, NOW - day)).messages) == {"m0", "m1", "m2"}
+    clock.advance(1)
+    await turn(store, message("m3", at=clock.now()))
+    assert set((await store.recorded(TAPE, NOW - day)).messages) == {"m0", "m1", "m2", "m3"}
+
+
+async def test_the_cost_of_a_look_follows_the_window_and_not_the_history(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / f"{TAPE}.jsonl"
-    start = b"".join(lines([Entry(1, Anchor("session/start"), NOW), *numbered(20_000, 2)]))
-    path.write_bytes(start)
-    os.truncate(path, 1 << 40)  # a hole of a terabyte: whoever reads through it does not come back
+    old = [Entry(n, Message("user", f"words {n}"), later(days=-30)) for n in range(1, 20_000)]
+    path.write_bytes(b"".join(lines(old)))
     with path.open("ab") as file:
-        file.write(b"\n" + b"".join(lines([Entry(30_000, Anchor("phase"), NOW), *numbered(5, 30_001)])))
+        file.write(b"".join(lines([Entry(30_000, Anchor("phase"), NOW), *numbered(5, 30_001)])))
+    store = opened(tmp_path)
+    await turn(store, message("m1"))
+    read, pread = [0], os.pread
 
-    window = await store.window(TAPE)
+    def counted(fd: int, count: int, start: int) -> bytes:
+        read[0] += count
+        return pread(fd, count, start)
 
-    assert (window.version, window.generation, len(window.entries)) == (30_005, 1, 5)
+    monkeypatch.setattr(os, "pread", counted)
+    cold = opened(tmp_path)
+    window = await cold.window(TAPE)
+    await turn(cold, message("m2"))
+    first, read[0] = read[0], 0
+    await turn(cold, message("m3"))
+
+    assert (window.generation, speech(window.entries)[-2:]) == (1, ["hello", "answer"])
+    assert path.stat().st_size > 2_000_000
+    assert first < 500_000
+    assert read[0] < 100_000
 
 
 async def test_entries_survive_in_the_cache_as_on_disk(tmp_path: Path) -> None:

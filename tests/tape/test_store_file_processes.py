@@ -3,16 +3,19 @@
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
 from gateway.clock import Clock
 from gateway.errors import Broken
 from gateway.tape.entries import Event
+from gateway.tape.identity import identify
 from gateway.tape.query import Query
 from gateway.tape.store_file import FileTapeStore
-from tests.tape.given import NOW, TAPE, later
+from tests.tape.given import TAPE, later
 
 ROOT = Path(__file__).parents[2]
 COUNT = 500
@@ -55,6 +58,21 @@ def test_the_workspace_that_was_given_first_stays(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["store.json"]
 
 
+def test_of_many_that_come_first_one_names_the_store(tmp_path: Path) -> None:
+    gate = Barrier(8)
+
+    def come(folder: Path) -> str:
+        gate.wait()
+        return identify(folder, "here").uuid
+
+    with ThreadPoolExecutor(8) as pool:
+        for number in range(20):
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            assert len(set(pool.map(come, [folder] * 8))) == 1
+            assert [path.name for path in folder.iterdir()] == ["store.json"]
+
+
 @pytest.mark.parametrize("content", [b"", b"{}", b"[]", b'{"uuid": "x", "schema": 2, "workspace": ""}', b"\xff"])
 def test_a_store_whose_identity_cannot_be_read_does_not_start(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "store.json").write_bytes(content)
@@ -69,4 +87,3 @@ async def test_what_the_disk_refuses_is_said_in_our_words(tmp_path: Path) -> Non
 
     with pytest.raises(Broken, match="disk"):
         await store.window(TAPE)
-    assert NOW

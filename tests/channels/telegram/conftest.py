@@ -3,7 +3,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.channels.telegram.rig import Ear, Rig, WatchfulClock
-from tests.platforms.telegram import FakeTelegram
+from tests.platforms.telegram import Chat, FakeTelegram, Person
 
 
 @pytest.fixture
@@ -27,3 +27,14 @@ def ear() -> Ear:
 @pytest.fixture
 def clock() -> WatchfulClock:
     return WatchfulClock()
+
+
+@pytest.fixture
+def ann(tg: FakeTelegram) -> Person:
+    return tg.person(1001, "Ann")
+
+
+@pytest.fixture
+def chat(tg: FakeTelegram, ann: Person) -> Chat:
+    """Ann's private chat with the bot."""
+    return tg.private(ann)
