@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gateway.cli.common import settings_of, store_of
-from gateway.errors import Refused
+from gateway.errors import GatewayError, Refused
 
 if TYPE_CHECKING:
     from gateway.tape.entries import Entry
@@ -103,7 +103,7 @@ async def _entries(arguments: Namespace) -> "Sequence[Entry]":
     return await store.fetch_all(_query(tape))
 
 
-class Nothing(Refused):
+class Nothing(GatewayError):
     """There is no such thing."""
 
 

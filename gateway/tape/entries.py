@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from gateway.message import MessageId, TurnId
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 JsonMap: TypeAlias = Mapping[str, Json]
 
 _NOTHING: JsonMap = {}

@@ -24,7 +24,10 @@ class Actor:
         self._task: asyncio.Task[bool] | None = None
 
     async def until(self, place: str, *, freezes: bool = True) -> None:
-        """Works on one session until it comes to this place, if it ever does. `freezes`: its lease expires while it stands there."""
+        """Works on one session until it comes to this place, if it ever does.
+
+        `freezes`: its lease expires while it stands there.
+        """
         self._stop_at = place
         self._arrived.clear()
         if self._task is None:
@@ -85,7 +88,10 @@ class Stage:
     """
 
     def __init__(
-        self, store: type[MemoryTapeStore] = MemoryTapeStore, inbox: type[MemoryInbox] = MemoryInbox, ahead: float = 1000
+        self,
+        store: type[MemoryTapeStore] = MemoryTapeStore,
+        inbox: type[MemoryInbox] = MemoryInbox,
+        ahead: float = 1000,
     ) -> None:
         self.clock, self.ahead = ManualClock(), ahead
         self.server = MemoryServer(self.clock)

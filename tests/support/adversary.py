@@ -1,4 +1,4 @@
-"""A seeded scheduler over the real pipeline: kills, freezes and thaws at every port call, and lets people write meanwhile.
+"""A seeded scheduler over the real pipeline: it kills, freezes and thaws at every port call; people write meanwhile.
 
 The same seed gives the same schedule. A run ends when everything is quiet and every frozen process was thawed.
 """
@@ -9,11 +9,10 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from gateway.session.lock import Lease
 from gateway.turn.sweep import Sweep
 from tests.support.gate import Gate, Killed
 from tests.support.promises import check
-from tests.support.world import ADMIN, KEY, ROUTE, World, Process
+from tests.support.world import ADMIN, Process, World
 
 WORDS = ("plain", "plain", "plain", "tool", "tool", "/handoff", "/reset", "/stop", "/search")
 
@@ -228,6 +227,3 @@ class Adversary:
     @staticmethod
     async def _nothing(_gate: Gate, _place: str) -> None:
         return None
-
-
-__all__ = ["ADMIN", "KEY", "ROUTE", "Adversary", "Faults", "Lease", "Misfortune"]

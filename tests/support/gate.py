@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from typing import Any
 
 from gateway.clock import Clock
@@ -18,7 +19,7 @@ class ProcessClock(Clock):
     def __init__(self, shared: Clock) -> None:
         self.shared, self.ahead = shared, 0.0
 
-    def now(self):  # noqa: ANN201 - as in Clock
+    def now(self) -> datetime:
         return self.shared.now()
 
     def boot(self) -> float:

@@ -1,10 +1,10 @@
-"""A small world for the adversary: a tape store, a server, a chat, a model and a tool that any number of processes share."""
+"""A small world for the adversary: a store, a server, a chat, a model and a tool that any number of processes share."""
 
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-
 from typing import Any
 
 from gateway.agent.loop import Agent
@@ -52,7 +52,7 @@ class Sent:
 
 
 class Chat:
-    """A platform: keeps what was sent. Parts are two letters shorter than most replies, so that replies have several."""
+    """A platform: keeps what was sent. Parts are short, so that replies have several."""
 
     name, account, can_send, health = "chat", "bot", True, Health("connected")
 
@@ -171,10 +171,8 @@ class Process:
         parcel = await self.outbox.take([("chat", "bot")])
         if parcel is None:
             return False
-        try:
+        with suppress(Lost, Retryable):
             await self.delivery.deliver(parcel)
-        except (Lost, Retryable):
-            pass
         return True
 
     async def _press(self, context: ToolContext, _arguments: JsonMap) -> Json:
@@ -212,6 +210,3 @@ class _GatedModel:
 def memory_world(clock: Clock, server: Any, inbox: Inbox, outbox: Outbox, store: Any = None) -> World:
     """A world whose store is in memory."""
     return World(clock, inbox, outbox, store or MemoryTapeStore(clock=clock, workspace=WORKSPACE))
-
-
-
