@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import structlog
 
 from gateway.agent.loop import Agent, Run
+from gateway.agent.tape_view import ForkedTape
 from gateway.clock import Clock
 from gateway.errors import Refused
 from gateway.message import IncomingMessage, MessageId, Reply
@@ -21,7 +22,6 @@ from gateway.turn.access import Access
 from gateway.turn.commands import Acted, Asked, Command, Desk, handler, parse, unknown
 from gateway.turn.marks import Marks
 from gateway.turn.progress import Progress
-from gateway.turn.reader import ForkReader
 
 log = structlog.get_logger()
 
@@ -62,7 +62,7 @@ class Work:
         attempt, ids = self._resume(claim, window), [m.id for m in claim.messages]
         last = claim.messages[-1]
         async with self._progress.shown(last.route, claim.turn) as heard:
-            run = Run(last.session, last.author, claim.turn, ForkReader(self._store, attempt.fork), heard)
+            run = Run(last.session, last.author, claim.turn, ForkedTape(self._store, attempt.fork), heard)
             thinking = asyncio.create_task(self._agent.run(attempt, run))
             marked = asyncio.create_task(session.marks.wait(ids))
             try:

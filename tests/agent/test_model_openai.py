@@ -2,18 +2,13 @@
 # ruff: noqa: E501 - the servers' own bodies
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
 
 import pytest
-from aiohttp import web
 
-from gateway.agent.model import ContextOverflow, Delta, ModelBusy, ModelRefused, ModelReply, ToolSpec
-from gateway.agent.model_openai import OpenAIModel
-from gateway.tape.context import ChatMessage
+from gateway.agent.model import ContextOverflow, Delta, ModelBusy, ModelRefused, ModelReply
 from gateway.tape.entries import Call
 from tests.agent.scripted import PatientClock, go, past, tool, turn
+from tests.agent.sdk import HELLO, LOOK, listen, model_at
 from tests.platforms.openai import (
     CleanEof,
     Cut,
@@ -28,27 +23,6 @@ from tests.platforms.openai import (
     ToolCalls,
 )
 from tests.platforms.openai_answers import Answer
-from tests.platforms.server import LocalServer
-
-HELLO: Sequence[ChatMessage] = [{"role": "user", "content": "hello"}]
-LOOK = ToolSpec("look", "looks", {"type": "object", "properties": {}})
-
-
-@asynccontextmanager
-async def model_at(url: str, *, deadline: float = 30.0, silence: float = 30.0) -> AsyncIterator[OpenAIModel]:
-    model = OpenAIModel("fake-model", api_key="k", base_url=url, deadline=deadline, silence=silence)
-    try:
-        yield model
-    finally:
-        await model.close()
-
-
-async def listen(model: OpenAIModel, *tools: ToolSpec) -> tuple[list[str], ModelReply]:
-    """The pieces and the one reply at the end."""
-    pieces = [piece async for piece in model.ask(HELLO, tools)]
-    *deltas, reply = pieces
-    assert isinstance(reply, ModelReply)
-    return [d.text for d in deltas if isinstance(d, Delta)], reply
 
 
 async def answer(given: Answer, *, deadline: float = 30.0) -> tuple[list[str], ModelReply]:
@@ -217,76 +191,6 @@ async def test_a_listener_that_stops_closes_the_call_at_the_provider() -> None:
         assert isinstance(await anext(stream), Delta)
         await stream.aclose()  # type: ignore[attr-defined]
         await ai.wait_disconnected()
-
-
-class RawStream(LocalServer):
-    """Sends these events and nothing else, whatever is asked; a text is sent as it is."""
-
-    def __init__(self, *events: object, refuses: str = "") -> None:
-        super().__init__()
-        self._events, self._refuses = events, refuses
-
-    def routes(self) -> list[web.RouteDef]:
-        return [web.post("/chat/completions", self._answer)]
-
-    async def _answer(self, request: web.Request) -> web.StreamResponse:
-        if self._refuses and self._refuses in await request.text():
-            return web.json_response({"message": f"{self._refuses}: extra inputs are not permitted"}, status=422)
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
-        await response.prepare(request)
-        for event in self._events:
-            await response.write(f"data: {event if isinstance(event, str) else json.dumps(event)}\n\n".encode())
-        return response
-
-
-def piece(delta: object, finish: str | None = None) -> dict[str, object]:
-    return {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
-
-
-def call(i: str | None, arguments: object, **index: int) -> object:
-    return {"tool_calls": [{"id": i, "function": {"name": "look" if i else None, "arguments": arguments}, **index}]}
-
-
-async def raw(*events: object) -> ModelReply:
-    async with RawStream(*events, "[DONE]") as server, model_at(server.origin) as model:
-        return (await listen(model))[1]
-
-
-@pytest.mark.parametrize(
-    "pieces",
-    [
-        [call("a", "{}"), call("b", "{}")],
-        [call("a", "{"), call(None, "}"), call("b", "{}")],
-        [call("a", "{}", index=0), call("b", "{}", index=0)],
-        [call("a", "{}", index=0), call("b", "{", index=1), call(None, "}", index=1)],
-        [call("a", "{", index=0), call("b", "{", index=1), call("a", "}", index=0), call(None, "}", index=1)],
-        [call("a", {}, index=0), call("b", {}, index=1)],
-    ],
-)
-async def test_calls_are_told_apart_also_where_a_server_numbers_them_badly(pieces: list[object]) -> None:
-    reply = await raw(*(piece(p) for p in pieces), piece({}, "tool_calls"))
-    assert reply.calls == (Call("a", "look", "{}"), Call("b", "look", "{}"))
-
-
-async def test_a_character_that_was_cut_in_two_is_put_together() -> None:
-    stop = piece({}, "stop")
-    assert (await raw(piece({"content": "hi \ud83d"}), piece({"content": "\ude00!"}), stop)).text == "hi 😀!"
-    assert (await raw(piece({"content": "hi \ude00"}), piece({"content": "\ud83d"}), stop)).text == "hi \ufffd"
-
-
-@pytest.mark.parametrize(
-    "odd", [[], [{}], [{"choices": [{"delta": None}]}], [{"choices": [7]}], [{"choices": "x"}], ["7"]]
-)
-async def test_a_stream_of_odd_chunks_is_a_failure_and_nothing_worse(odd: list[object]) -> None:
-    with pytest.raises(ModelBusy):
-        await raw(*odd)
-
-
-async def test_a_server_that_cannot_count_is_asked_without_it() -> None:
-    events = (piece({"content": "hi"}), piece({}, "stop"))
-    async with RawStream(*events, refuses="stream_options") as server, model_at(server.origin) as model:
-        for _ in range(2):
-            assert (await listen(model))[1] == ModelReply("hi")
 
 
 # The loop and the real SDK together
