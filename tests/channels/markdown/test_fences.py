@@ -92,9 +92,18 @@ def test_a_cut_at_the_end_of_code_opens_no_empty_block() -> None:
 
 
 def test_a_block_that_fits_a_message_of_its_own_is_not_cut() -> None:
-    block = "```\n" + "line\n" * 10 + "```\n"
+    block = "```\n" + "line\n\n" * 9 + "```\n"
     messages = split("word " * 14 + "\n\n" + block, 100)
     assert messages[-1] == block
+
+
+def test_a_cut_after_an_opening_line_moves_before_it() -> None:
+    assert split("a" * 10 + "\n```" + "i" * 20 + "\n" + "x" * 100 + "\n```", 40)[0] == "a" * 10 + "\n"
+
+
+def test_a_cut_in_a_closing_line_moves_before_it() -> None:
+    messages = split("```\nx\n```" + " " * 60 + "\nend", 40)
+    assert [parse(message) for message in messages] == [(CodeBlock("x"),), (Paragraph((Text("end"),)),)]
 
 
 def test_a_fence_in_a_quote_is_opened_again_in_a_quote() -> None:

@@ -86,6 +86,11 @@ def test_a_long_word_stays_whole_where_an_early_line_allows_it() -> None:
     assert show(text, cuts(text, 32)) == ["see\n", "x" * 31]
 
 
+def test_a_word_is_not_cut_off_before_a_mark_on_its_space() -> None:
+    text = "aaaa bbbb cccc dddd eeee ffff \u0301gggg hhhh"
+    assert show(text, cuts(text, 32))[0] == "aaaa bbbb cccc dddd eeee "
+
+
 def test_chinese_is_cut_after_a_sentence() -> None:
     text = "天气很好。" * 10
     assert show(text, cuts(text, 32))[0] == "天气很好。" * 6

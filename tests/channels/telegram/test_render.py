@@ -160,6 +160,13 @@ def test_five_thousand_emoji_arrive_in_order_within_the_limit() -> None:
     assert "".join(part.text for part in parts) == text
 
 
+def test_no_message_is_all_white_space() -> None:
+    parts = render("```\na" + "\n" * 9000 + "b\n```")
+    for part in parts:
+        check(part)
+    assert [part.text.strip() for part in parts] == ["a", "b"]
+
+
 def test_marks_go_on_over_a_cut() -> None:
     parts = render("> **" + "word " * 2000 + "end**")
     assert len(parts) == 3
