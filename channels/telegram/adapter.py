@@ -29,6 +29,7 @@ log = structlog.get_logger()
 Holder = Callable[[], AbstractAsyncContextManager[None]]
 """Waits until this process holds the bot's token; the body is cancelled, and LeaseLost raised, when it no more does."""
 
+_STANDBY: Final = Health("standby", "waiting for this bot's token: another process holds it")
 _TYPING: Final = 5  # seconds; what is shown later is not worth waiting for
 
 
@@ -79,13 +80,14 @@ class TelegramChannel:
         backoff = Backoff()
         try:
             while True:
-                self._health = Health("standby", "waiting for this bot's token: another process holds it")
+                self._health = _STANDBY
                 try:
                     async with self._holder():
                         backoff.reset()
                         await self._intake.run(receive)
                 except Lost as lost:
                     log.warning("telegram.token_lost", reason=str(lost))
+                    self._health = _STANDBY
                 except Retryable as away:
                     self._health = Health("degraded", f"not polling: {away}")
                 except Exception:  # a fault of ours ends a round, never the channel: the other channels run on

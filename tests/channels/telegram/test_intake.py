@@ -78,6 +78,7 @@ async def test_an_update_nobody_can_read_is_set_aside_and_the_next_one_handled(
     assert kept.name == f"{poison['update_id']}.json"
     assert json.loads(kept.read_text()) == poison
     assert kept.stat().st_mode & 0o077 == 0
+    assert rig.poison.stat().st_mode & 0o077 == 0
 
 
 async def test_an_update_that_cannot_be_set_aside_stays_at_telegram(
@@ -152,18 +153,21 @@ async def test_a_message_that_makes_us_fail_is_tried_three_times_then_set_aside(
     assert [kept.name for kept in rig.poison.iterdir()] == [f"{update['update_id']}.json"]
 
 
-async def test_an_update_delivered_again_keeps_its_id(
+async def test_an_update_delivered_again_keeps_its_id_and_moves_nothing_back(
     tg: FakeTelegram, rig: Rig, ear: Ear, chat: Chat, ann: Person
 ) -> None:
-    update = chat.says(ann, "hello")
+    old = chat.says(ann, "old")
+    chat.says(ann, "new")
     async with rig.running(ear):
-        await ear.texts(1)
-        tg.redeliver(update["update_id"])
         await ear.texts(2)
-        assert ear.heard[0].id == ear.heard[1].id
+        tg.redeliver(old["update_id"])
+        assert await ear.texts(3) == ["old", "new", "old"]
+        assert ear.heard[0].id == ear.heard[2].id
         chat.says(ann, "more")
-        await ear.texts(3)
+        await ear.texts(4)
         await tg.wait(lambda: tg.pending == 0)
+    offsets = [int(call.form["offset"]) for call in tg.calls_of("getUpdates")]
+    assert offsets == sorted(offsets)
 
 
 async def test_polling_asks_for_messages_alone_and_waits_long(tg: FakeTelegram, rig: Rig, ear: Ear) -> None:
@@ -183,7 +187,7 @@ async def test_the_menu_of_commands_is_set_at_the_start(tg: FakeTelegram, rig: R
 
 
 async def test_a_refused_menu_stops_nobody(tg: FakeTelegram, rig: Rig, ear: Ear, chat: Chat, ann: Person) -> None:
-    tg.inject("setMyCommands", RetryAfter(300))
+    tg.inject("setMyCommands", RetryAfter(300), times=None)
     chat.says(ann, "hello")
     async with rig.running(ear, commands=[("help", "What I can do")]):
         assert await ear.texts(1) == ["hello"]

@@ -125,6 +125,12 @@ def test_an_own_message_is_ignored() -> None:
     assert parse(raw, ME, NOW) is None
 
 
+def test_a_message_in_a_channel_is_ignored() -> None:
+    raw = sample("group_mention")
+    raw["message"]["chat"] = {"id": -1009, "title": "News", "type": "channel"}
+    assert parse(raw, ME, NOW) is None
+
+
 def test_a_message_without_an_author_is_ignored() -> None:
     raw = sample("group_mention")
     del raw["message"]["from"]

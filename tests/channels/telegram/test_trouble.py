@@ -158,6 +158,7 @@ async def test_a_lost_token_stops_the_poll_and_is_waited_for_again(
         assert len(tg.calls_of("getUpdates")) == polls
         again.set()
         assert await ear.texts(1) == ["hello"]
+    assert [health.state for _, health in clock.waits] == ["standby"]
 
 
 @pytest.mark.parametrize(
