@@ -113,11 +113,12 @@ async def _run(
     only: str | None,
 ) -> None:
     ttl = settings.session.lease_ttl
-    inbox, outbox = RedisInbox(server, clock, ttl=ttl, only=only), RedisOutbox(server, clock, ttl=ROUTE_TTL)
+    route_ttl = min(ttl, ROUTE_TTL)
+    inbox, outbox = RedisInbox(server, clock, ttl=ttl, only=only), RedisOutbox(server, clock, ttl=route_ttl)
     wakes = RedisWakes(server, clock)
     access = Access(rules_of(settings), Approvals(store, workspace, clock))
     desk = GatewayDesk(store, workspace, inbox, outbox, access)
-    intake = Intake(inbox, outbox, store, workspace, access, desk, clock)
+    intake = Intake(inbox, outbox, store, workspace, access, desk, clock, redact=redactor.redact)
     parts = Parts(settings, clock, redactor, store, workspace, inbox, outbox, RedisHolder(server, clock, ttl=ttl))
     channels = tuple(build(parts))
 
@@ -138,13 +139,16 @@ async def _run(
         access=access,
         progress=Progress(find, clock, redactor.redact),
         clock=clock,
+        redact=redactor.redact_values,
     )
     pipeline = Pipeline(store=store, workspace=workspace, inbox=inbox, work=work, clock=clock)
     worker = Worker(
         inbox, pipeline, clock, workspace=workspace, ttl=ttl, at_once=settings.session.at_once, ready=wakes.ready
     )
     wakes.marked = worker.marked
-    delivery = Delivery(outbox, store, workspace, lambda: channels, clock, due=wakes.due, redact=redactor.redact)
+    delivery = Delivery(
+        outbox, store, workspace, lambda: channels, clock, due=wakes.due, redact=redactor.redact, ttl=route_ttl
+    )
     sweep = Sweep(outbox, store, server, clock)
     stop, leave = asyncio.Event(), asyncio.Event()
 

@@ -45,6 +45,10 @@ class Outbox(Protocol):
         """Writes down how far a part is, and pushes the route's lease out. None: it was certainly not sent."""
         ...
 
+    async def renew(self, parcel: Parcel) -> None:
+        """Pushes the route's lease out."""
+        ...
+
     async def done(self, parcel: Parcel) -> None:
         """Removes the reply, remembers its turn, and gives the route back."""
         ...

@@ -49,12 +49,10 @@ class RedisOutbox:
         return None
 
     async def note(self, parcel: Parcel, part: int, state: PartState | None) -> None:
-        p, route = keys.partition(parcel.reply.route.place), parcel.reply.route
-        kept = await self._server.run(
-            "reply_note", f"{p}:rlease:{route}", p, str(route), _account(route), parcel.token, self._ttl_ms, part,
-            "" if state is None else state.value,
-        )  # fmt: skip
-        _judge(kept, route)
+        await self._push(parcel, part, "" if state is None else state.value)
+
+    async def renew(self, parcel: Parcel) -> None:
+        await self._push(parcel, "", "")
 
     async def done(self, parcel: Parcel) -> None:
         await self._end(parcel, done=True, seconds=0, counts=False)
@@ -74,6 +72,13 @@ class RedisOutbox:
     async def owed(self, route: Route) -> int:
         found = await self._server.command("LLEN", f"{keys.partition(route.place)}:replies:{route}")
         return found if isinstance(found, int) else 0
+
+    async def _push(self, parcel: Parcel, part: int | str, state: str) -> None:
+        p, route = keys.partition(parcel.reply.route.place), parcel.reply.route
+        kept = await self._server.run(
+            "reply_note", f"{p}:rlease:{route}", p, str(route), _account(route), parcel.token, self._ttl_ms, part, state
+        )
+        _judge(kept, route)
 
     async def _end(self, parcel: Parcel, *, done: bool, seconds: float, counts: bool) -> None:
         p, route = keys.partition(parcel.reply.route.place), parcel.reply.route

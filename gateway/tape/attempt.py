@@ -1,6 +1,7 @@
 """A fork that is written down as it happens."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Protocol
 
 from gateway.tape.fork import Fork, Op
@@ -13,11 +14,14 @@ class Writes(Protocol):
 
 
 class Attempt:
-    """A fork and its journal: what `do` returns from is in both, and the journal came first."""
+    """A fork and its journal: what `do` returns from is in both, and the journal came first.
 
-    def __init__(self, fork: Fork, journal: Writes) -> None:
+    `clean` takes out of an operation what no tape may hold.
+    """
+
+    def __init__(self, fork: Fork, journal: Writes, *, clean: Callable[[Op], Op] = lambda op: op) -> None:
         self.fork = fork
-        self._journal = journal
+        self._journal, self._clean = journal, clean
         self._order = asyncio.Lock()
 
     async def do(self, op: Op, *, durable: bool = False) -> None:
@@ -26,8 +30,9 @@ class Attempt:
         Tools of one step may call it side by side: the fork takes the operations in the order of the journal.
         """
         async with self._order:
-            await self._journal.write(op, durable=durable)
-            self.fork.apply(op)
+            cleaned = self._clean(op)
+            await self._journal.write(cleaned, durable=durable)
+            self.fork.apply(cleaned)
 
     def replay(self, ops: tuple[Op, ...]) -> None:
         """Applies what earlier attempts did; it is in the journal already."""

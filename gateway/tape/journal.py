@@ -1,6 +1,6 @@
 """The journal of one attempt: what it answers, and what it did, in its order. Pure; the stores keep it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
@@ -89,6 +89,13 @@ def encode_op(op: Op) -> bytes:
         case _:
             assert_never(op)
     return dump({**row, "date": encode_date(date)}) + b"\n"
+
+
+def cleaned(op: Op, redact: Callable[[object], object]) -> Op:
+    """The operation with `redact` over all its values; its kind, its call and its date stay as they are."""
+    row = load(encode_op(op)) or {}
+    kept = {key: row[key] for key in ("op", "kind", "call", "date", "context") if key in row}
+    return decode_op(dump({**{key: redact(value) for key, value in row.items()}, **kept}))
 
 
 def _readable(lines: Iterable[bytes]) -> Iterator[Op]:

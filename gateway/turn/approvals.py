@@ -42,6 +42,8 @@ class Approvals:
 
     def __init__(self, store: TapeStore, workspace: str, clock: Clock) -> None:
         self._store, self._tape, self._clock = store, service_name(workspace), clock
+        self._known: dict[tuple[str, str, str], Person] = {}
+        self._read = 0
 
     async def everybody(self) -> list[Person]:
         """All people, in the order in which they first came."""
@@ -74,7 +76,10 @@ class Approvals:
         return None
 
     async def _people(self) -> dict[tuple[str, str, str], Person]:
-        return people((await self._store.window(self._tape)).entries)
+        entries = (await self._store.window(self._tape)).entries
+        if len(entries) != self._read:
+            self._known, self._read = people(entries), len(entries)
+        return self._known
 
     async def _note(self, person: Person, *, by: Author) -> None:
         data: dict[str, Json] = {

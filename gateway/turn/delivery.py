@@ -9,8 +9,9 @@ import structlog
 
 from gateway.channel import Ambiguous, Channel, Part
 from gateway.clock import Clock
-from gateway.errors import LeaseLost, Lost, Refused, Retryable
-from gateway.message import Reply
+from gateway.errors import Lost, Refused, Retryable
+from gateway.message import Reply, Route
+from gateway.session.lock import Lease
 from gateway.session.outbox import Outbox, Parcel, PartState
 from gateway.tape.entries import Draft, Event, Json, Meta
 from gateway.tape.index import delivery
@@ -19,11 +20,14 @@ from gateway.tape.store import TapeStore
 
 log = structlog.get_logger()
 
-DEADLINE = 25.0
-"""Seconds that a send may take; a route's lease is longer, so that nobody else sends meanwhile."""
+DEADLINE = 30.0
+"""Seconds that a send may take; the route's lease is renewed meanwhile."""
 
-ROUTE_TTL = 40.0
-"""Seconds of a route's lease; each note of a part pushes it out."""
+ROUTE_TTL = 10.0
+"""Seconds of a route's lease, at most: so long the replies of a dead process wait."""
+
+AWAY = 5.0
+"""Seconds until a reply is looked at again whose channel went away in this process."""
 
 AGAIN_AFTER = 2.0
 """Seconds until a part whose send was not answered is sent once more."""
@@ -33,7 +37,7 @@ MEMORY = timedelta(hours=48)
 
 
 class Delivery:
-    """`channels`: those of this process."""
+    """`channels`: those of this process. `ttl`: seconds of a route's lease. `redact` takes secrets out of a text."""
 
     def __init__(
         self,
@@ -45,11 +49,12 @@ class Delivery:
         *,
         due: asyncio.Event,
         redact: Callable[[str], str],
+        ttl: float,
         at_once: int = 32,
     ) -> None:
         self._outbox, self._store, self._workspace = outbox, store, workspace
         self._channels, self._clock, self._due, self._room = channels, clock, due, at_once
-        self._redact, self._open = redact, 0
+        self._redact, self._ttl, self._open = redact, ttl, 0
 
     async def run(self) -> None:
         """Delivers until cancelled."""
@@ -70,6 +75,10 @@ class Delivery:
         """How many replies are on their way."""
         return self._open
 
+    def _channel(self, route: Route) -> Channel | None:
+        here = (c for c in self._channels() if c.can_send and (c.name, c.account) == (route.channel, route.account))
+        return next(here, None)
+
     def _accounts(self) -> list[tuple[str, str]]:
         return [(c.name, c.account) for c in self._channels() if c.can_send and c.account]
 
@@ -87,6 +96,10 @@ class Delivery:
             log.info("delivery.lost", reason=str(lost))
         except Retryable as away:
             log.warning("delivery.later", reason=str(away))
+        except asyncio.CancelledError:  # an orderly stop: whoever comes next need not wait for the lease to run out
+            with suppress(Retryable, Lost):
+                await asyncio.shield(self._outbox.defer(parcel, 0, counts=False))
+            raise
         except Exception:  # the one place where a fault of ours in a delivery is caught: other routes go on
             log.exception("delivery.failed", turn=parcel.reply.turn)
             with suppress(Retryable, Lost):
@@ -97,8 +110,19 @@ class Delivery:
 
     async def deliver(self, parcel: Parcel) -> None:
         """Brings the missing parts of one reply. Raises LeaseLost when the route is another's by now."""
+        route = parcel.reply.route
+        lease = Lease(
+            lambda: self._outbox.renew(parcel), name=str(route), ttl=self._ttl, asked=parcel.asked, clock=self._clock
+        )
+        channel = self._channel(route)
+        if channel is None:
+            await self._outbox.defer(parcel, AWAY, counts=False)
+            return
+        async with lease.held():
+            await self._parts(channel, parcel, lease)
+
+    async def _parts(self, channel: Channel, parcel: Parcel, lease: Lease[None]) -> None:
         reply = parcel.reply
-        channel = next(c for c in self._channels() if (c.name, c.account) == (reply.route.channel, reply.route.account))
         parts = channel.render(self._redact(reply.text))
         shown = await self._receipts(reply) | {i for i, state in parcel.states.items() if state is PartState.SENT}
         missing = [index for index in range(len(parts)) if index not in shown]
@@ -106,21 +130,26 @@ class Delivery:
             before = parcel.states.get(index)
             if before is None and reply.unsure and index == missing[0]:
                 before = PartState.INTENT
-            if not await self._send(channel, parcel, parts, index, before):
+            if not await self._send(channel, parcel, lease, parts, index, before):
                 return
         await self._outbox.done(parcel)
 
     async def _send(
-        self, channel: Channel, parcel: Parcel, parts: Sequence[Part], index: int, before: PartState | None
+        self,
+        channel: Channel,
+        parcel: Parcel,
+        lease: Lease[None],
+        parts: Sequence[Part],
+        index: int,
+        before: PartState | None,
     ) -> bool:
         """One part: intent, send, receipt. False when the reply ended or waits for another time.
 
         `before`: how an earlier try ended, if there was one; then the part is sent as possibly repeated.
         """
-        reply, asked = parcel.reply, self._clock.boot()
+        reply = parcel.reply
         await self._outbox.note(parcel, index, before or PartState.INTENT)
-        if self._clock.boot() > asked + ROUTE_TTL - DEADLINE:
-            raise LeaseLost(f"the lease of {reply.route} would run out during the send")
+        lease.ensure()
         try:
             async with asyncio.timeout(DEADLINE):
                 sent = await channel.send(reply, parts[index], index=index, of=len(parts), repeated=before is not None)

@@ -1,5 +1,6 @@
 """Acceptance: from what a channel parsed to what is durable. Uses local data only, and never waits for a turn."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import structlog
@@ -20,6 +21,9 @@ log = structlog.get_logger()
 LONGEST = 1_000_000
 """Characters of a message that is still taken in."""
 
+QUIET = 60.0
+"""Seconds between two times that a stranger is told the same."""
+
 
 class Intake:
     """`receive` is what channels are given (see channel.Receive)."""
@@ -33,13 +37,16 @@ class Intake:
         access: Access,
         desk: Desk,
         clock: Clock,
+        *,
+        redact: Callable[[str], str],
     ) -> None:
         self._inbox, self._outbox, self._store, self._workspace = inbox, outbox, store, workspace
-        self._access, self._desk, self._clock = access, desk, clock
+        self._access, self._desk, self._clock, self._redact = access, desk, clock, redact
+        self._told: dict[str, float] = {}
 
     async def receive(self, message: IncomingMessage) -> None:
         """Returns when the message is durable, known, or refused in public. Raises Retryable when it cannot be."""
-        message = clean(message)
+        message = self._redacted(clean(message))
         match await self._access.admit(message):
             case Verdict.PAIR:
                 await self._pair(message)
@@ -47,6 +54,10 @@ class Intake:
                 log.info("access.refused", session=str(message.session), author=message.author.id)
             case Verdict.TALK:
                 await self._accept(message)
+
+    def _redacted(self, message: IncomingMessage) -> IncomingMessage:
+        author = replace(message.author, name=self._redact(message.author.name))
+        return replace(message, text=self._redact(message.text), author=author)
 
     async def _accept(self, message: IncomingMessage) -> None:
         command = parse(message.text)
@@ -89,12 +100,23 @@ class Intake:
     async def _pair(self, message: IncomingMessage) -> None:
         person = await self._access.approvals.ask(message)
         log.info("access.asked", session=str(message.session), author=message.author.id)
+        if not self._may_tell(f"{message.session.channel}:{message.author.id}"):
+            return
         await self._say(
             message,
             f"I do not know you yet. An admin can let you in with the code {person.code}: "
             f"`/pair {person.code}` in a chat with me, or `gateway access approve {person.code}`.",
             on_tape=False,
         )
+
+    def _may_tell(self, stranger: str) -> bool:
+        """Whether a stranger may be told the code (again): once in a while, however much they write."""
+        now = self._clock.boot()
+        self._told = {who: when for who, when in self._told.items() if now - when < QUIET}
+        if stranger in self._told:
+            return False
+        self._told[stranger] = now
+        return True
 
     async def _say(self, message: IncomingMessage, text: str, *, on_tape: bool = True) -> bool:
         return await self._outbox.put(replace(self._reply(message, text), on_tape=on_tape))

@@ -1,7 +1,7 @@
 """One attempt at one turn: from its claim to what the merge recorded."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import structlog
@@ -16,6 +16,7 @@ from gateway.session.lock import Lease
 from gateway.tape.attempt import Attempt
 from gateway.tape.entries import Draft, Error, Json
 from gateway.tape.fork import Appended, Fork, bootstrap, interruptions, note, words
+from gateway.tape.journal import cleaned
 from gateway.tape.store import Claim, TapeStore
 from gateway.tape.window import Recorded, Window
 from gateway.turn.access import Access
@@ -40,10 +41,18 @@ class Work:
     """Works on claimed turns. Ends with a record, or raises: Lost, TapeMoved, Retryable."""
 
     def __init__(
-        self, *, store: TapeStore, agent: Agent, desk: Desk, access: Access, progress: Progress, clock: Clock
+        self,
+        *,
+        store: TapeStore,
+        agent: Agent,
+        desk: Desk,
+        access: Access,
+        progress: Progress,
+        clock: Clock,
+        redact: Callable[[object], object],
     ) -> None:
         self._store, self._agent, self._desk, self._access = store, agent, desk, access
-        self._progress, self._clock = progress, clock
+        self._progress, self._clock, self._redact = progress, clock, redact
 
     async def attempt(self, session: Session, messages: tuple[IncomingMessage, ...]) -> Recorded:
         """Claims the turn of these messages and carries it to its record."""
@@ -79,7 +88,7 @@ class Work:
         if session.marks.hits(ids):
             attempt.fork.withdraw()
             return await self._stopped(session, claim, attempt)
-        return await self._merge(session, claim, attempt.fork, answer.outcome, answer.text)
+        return await self._merge(session, claim, attempt.fork, answer.outcome, attempt.fork.said or answer.text)
 
     async def _cancelled(self, session: Session, claim: Claim, window: Window, command: Command | None) -> Recorded:
         """A turn that was cancelled before this attempt began: what earlier attempts did is still merged."""
@@ -137,7 +146,7 @@ class Work:
 
     def _resume(self, claim: Claim, window: Window) -> Attempt:
         fork = Fork(window, claim.turn, opening=self._opening(claim), words=words(claim.messages))
-        attempt = Attempt(fork, claim)
+        attempt = Attempt(fork, claim, clean=lambda op: cleaned(op, self._redact))
         attempt.replay(claim.ops)
         return attempt
 

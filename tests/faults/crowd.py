@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from gateway.tape.entries import Entry, Event, Message
 from gateway.tape.index import MessageIndex
+from tests.platforms.openai_answers import Request, text_of
 from tests.platforms.telegram import Chat, FakeTelegram
 from tests.scenarios.friends import session
 from tests.support.gateway import Gateway, Home
@@ -75,6 +76,14 @@ def sessions_are_straight(entries: Sequence[Entry]) -> list[str]:
     said = [e.fact.text for e in entries if isinstance(e.fact, Message) and e.fact.role == "user"]
     assert answered == said, "an answer was not written for its messages"
     return said
+
+
+def answer_to(request: Request) -> str:
+    """The words of all messages that the model was not asked about before."""
+    asked: list[str] = []
+    for message in request.messages:
+        asked = [*asked, text_of(message)] if message["role"] == "user" else []
+    return "heard " + " ".join(w for text in asked for w in _words(text))
 
 
 async def delivered(home: Home, room: Chat, gateway: Gateway, timeout: float = 60) -> None:

@@ -3,33 +3,11 @@
 import asyncio
 import random
 from collections import Counter
-from collections.abc import AsyncIterator
 
-import pytest
-
-from tests.faults.crowd import LEASE, MARK, Crowd, delivered, sessions_are_straight
-from tests.platforms.openai import FakeOpenAI, Stall, Text, ToolCalls, echo
-from tests.platforms.telegram import FakeTelegram, Slow
+from tests.faults.crowd import MARK, Crowd, answer_to, delivered, sessions_are_straight
+from tests.platforms.openai import Stall, Text, ToolCalls, echo
+from tests.platforms.telegram import Slow
 from tests.scenarios.friends import outcomes, session, words
-from tests.support.gateway import Home
-
-
-@pytest.fixture
-async def tg() -> AsyncIterator[FakeTelegram]:
-    async with FakeTelegram() as server:
-        yield server
-
-
-@pytest.fixture
-async def ai() -> AsyncIterator[FakeOpenAI]:
-    async with FakeOpenAI() as server:
-        yield server
-
-
-@pytest.fixture
-async def home(tg: FakeTelegram, ai: FakeOpenAI) -> AsyncIterator[Home]:
-    async with Home(tg, ai, telegram__access="open", session__lease_ttl=str(LEASE)) as folder:
-        yield folder
 
 
 async def test_a_kill_in_the_middle_of_a_model_call_is_answered_once_and_unasked_after_the_restart(tg, ai, home):
@@ -145,7 +123,7 @@ async def test_a_gateway_frozen_past_its_lease_answers_once_when_it_thaws(tg, ai
 async def test_sixty_messages_in_six_chats_survive_ten_kills(tg, ai, home):
     """Done when 4: nothing lost, doubled or out of order on the tapes, and each chat got its answers."""
     dice = random.Random(60)
-    ai.script = lambda request: Text(echo(request).text, chunks=4, pause=dice.uniform(0, 0.1))
+    ai.script = lambda request: Text(answer_to(request), chunks=4, pause=dice.uniform(0, 0.1))
     crowd = Crowd(tg, chats=6)
     gateways = [await home.begin() for _ in range(2)]
     for number in range(10):

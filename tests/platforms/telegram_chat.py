@@ -148,7 +148,7 @@ class Chat:
 
     def add_topic(self, name: str, thread_id: int | None = None) -> int:
         """Open a forum topic; its thread id is the id of the message that announces it."""
-        self.last_message_id = thread_id - 1 if thread_id else self.last_message_id
+        self.last_message_id = thread_id - 1 if thread_id else max(self.last_message_id, 1)  # 1 is General's
         owner = (self.admins or self.members or [Person(777000, "Telegram")])[0]
         created = self.add(owner.user, {"forum_topic_created": {"name": name, "icon_color": 7322096}})
         thread = int(created["message_id"])

@@ -137,7 +137,7 @@ class Gateway:
         """The exit status, once it ended by itself."""
         try:
             async with asyncio.timeout(timeout):
-                await asyncio.gather(*self._readers)
+                await asyncio.wait(self._readers)  # a gather that is cancelled would cancel them
                 return await self._process.wait()
         except TimeoutError as late:
             raise AssertionError(f"it does not end; {self.told()}") from late

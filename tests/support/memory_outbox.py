@@ -41,6 +41,10 @@ class MemoryOutbox:
         else:
             there.parts[part] = state
 
+    async def renew(self, parcel: Parcel) -> None:
+        _, lock = self._held(parcel)
+        lock.until = self._server.now() + self._ttl
+
     async def done(self, parcel: Parcel) -> None:
         there, _ = self._held(parcel)
         there.replies.pop(parcel.reply.turn, None)

@@ -38,7 +38,7 @@ TTL = 30.0
 
 STORE = ("window", "fetch_all", "append", "claim", "merge", "reset", "recorded")
 INBOX = ("take", "renew", "settle", "release")
-OUTBOX = ("take", "note", "done", "defer")
+OUTBOX = ("take", "note", "renew", "done", "defer")
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class World:
         rules = {"chat": Rules(admins=frozenset({ADMIN}), direct="open", group="open")}
         self.access = Access(rules, Approvals(self.store, WORKSPACE, self.clock))
         desk = GatewayDesk(self.store, WORKSPACE, self.inbox, self.outbox, self.access)
-        self.intake = Intake(self.inbox, self.outbox, self.store, WORKSPACE, self.access, desk, self.clock)
+        self.intake = Intake(self.inbox, self.outbox, self.store, WORKSPACE, self.access, desk, self.clock, redact=str)
 
     def message(self, text: str, author: str = ADMIN, number: int | None = None) -> IncomingMessage:
         """The next message of the room. Ids rise with the order of arrival."""
@@ -142,11 +142,19 @@ class Process:
         agent = Agent(_GatedModel(world.model, gate), [tool], clock=self.clock, system_prompt="")
         desk = GatewayDesk(store, WORKSPACE, self.inbox, outbox, world.access)
         progress = Progress(lambda _route: None, self.clock, str)
-        work = Work(store=store, agent=agent, desk=desk, access=world.access, progress=progress, clock=self.clock)
+        work = Work(
+            store=store,
+            agent=agent,
+            desk=desk,
+            access=world.access,
+            progress=progress,
+            clock=self.clock,
+            redact=lambda value: value,
+        )
         self.pipeline = Pipeline(store=store, workspace=WORKSPACE, inbox=self.inbox, work=work, clock=self.clock)
         self.outbox = outbox
         self.delivery = Delivery(
-            outbox, store, WORKSPACE, lambda: [self.chat], self.clock, due=asyncio.Event(), redact=str
+            outbox, store, WORKSPACE, lambda: [self.chat], self.clock, due=asyncio.Event(), redact=str, ttl=TTL
         )
         self.sessions: list[Any] = []
 
@@ -168,9 +176,11 @@ class Process:
 
     async def deliveries(self) -> bool:
         """Takes one due reply and brings it out. False if none was due."""
+        asked = self.clock.boot()
         parcel = await self.outbox.take([("chat", "bot")])
         if parcel is None:
             return False
+        parcel = replace(parcel, asked=asked)
         with suppress(Lost, Retryable):
             await self.delivery.deliver(parcel)
         return True
