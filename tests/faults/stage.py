@@ -70,6 +70,11 @@ class Actor:
             if not (await self._process.turns() | await self._process.deliveries()):
                 return
 
+    async def all_turns(self) -> None:
+        """Answers everything there is, and delivers nothing."""
+        while await self._process.turns():
+            pass
+
     def _expire(self) -> None:
         lock = self._stage.server.session(KEY).lock
         if lock and self._process.sessions and lock.token == self._process.sessions[-1].held.token:
