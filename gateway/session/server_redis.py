@@ -4,7 +4,9 @@ redis-py repeats every command ten times on a lost connection by default, also t
 is counted twice, a lock is lost to oneself. Here a command is sent once; whoever calls decides what a repetition means.
 """
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from functools import cache
 from hashlib import sha1
 from importlib.resources import files
@@ -19,7 +21,6 @@ from redis.exceptions import (
     NoScriptError,
     OutOfMemoryError,
     ReadOnlyError,
-    RedisError,
     ResponseError,
     TryAgainError,
 )
@@ -78,11 +79,12 @@ class RedisServer:
     def __init__(self, url: str, *, timeout: float = 2.0) -> None:
         # A pool that blocks: a burst of more commands than connections waits its turn instead of failing.
         # Maintenance notices cost an unknown command per connection, and switch off the check for dead connections.
+        self._timeout = timeout
         pool = BlockingConnectionPool.from_url(
             url,
             max_connections=64,
             timeout=timeout,
-            socket_timeout=timeout,
+            socket_timeout=None,
             socket_connect_timeout=timeout,
             retry=Retry(NoBackoff(), 0),
             protocol=3,
@@ -108,34 +110,38 @@ class RedisServer:
         """Runs one of the scripts beside this file. Raises Unreachable, or Broken for an error in the script."""
         arguments = [str(a).encode("utf-8", "surrogatepass") for a in args]
         text = source(script)
-        try:
+        async with self._asking(script):
             try:
                 return await self._evalsha(text, key, arguments)
             except NoScriptError:
                 found: Value = await self._client.eval(text, 1, key, *arguments)
                 return found
-        except _AWAY as error:
-            raise Unreachable(f"Redis cannot be reached: {error}") from error
-        except ResponseError as error:
-            raise _refusal(script, error) from error
 
     async def command(self, *words: str | int) -> Value:
         """Runs one plain command. Raises as `run`."""
-        try:
+        async with self._asking(str(words[0])):
             found: Value = await self._client.execute_command(*words)  # type: ignore[no-untyped-call]
-        except _AWAY as error:
-            raise Unreachable(f"Redis cannot be reached: {error}") from error
-        except ResponseError as error:
-            raise _refusal(str(words[0]), error) from error
-        return found
+            return found
 
     async def generation(self) -> str:
-        """Changes whenever the server started anew: what it held in memory may be gone. Raises Unreachable."""
+        """Changes whenever the server started anew: what it held in memory may be gone. Raises as `run`."""
+        async with self._asking("INFO"):
+            return str((await self._client.info("server"))["run_id"])
+
+    @asynccontextmanager
+    async def _asking(self, what: str) -> AsyncIterator[None]:
+        """Bounds one question, and names what went wrong with it.
+
+        The bound is ours: given one, redis-py sends with `asyncio.wait_for`, which in Python 3.11 swallows a
+        cancellation that arrives as the send ends, and a task that was told to stop goes on for ever.
+        """
         try:
-            info = await self._client.info("server")
-        except (RedisError, OSError) as error:
-            raise Unreachable(f"Redis cannot be reached: {error}") from error
-        return str(info["run_id"])
+            async with asyncio.timeout(self._timeout):
+                yield
+        except _AWAY as error:
+            raise Unreachable(f"Redis cannot be reached: {error or type(error).__name__}") from error
+        except ResponseError as error:
+            raise _refusal(what, error) from error
 
     async def _evalsha(self, text: str, key: str, arguments: Sequence[bytes]) -> Value:
         found: Value = await self._client.evalsha(_digest(text), 1, key, *arguments)

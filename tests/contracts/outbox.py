@@ -76,6 +76,7 @@ class OutboxContract(ABC):
         await outbox.put(reply(1))
         parcel = await taken(outbox)
         await other.put(reply(2))
+        assert await other.recover(OURS) == 0
         assert await other.take(OURS) is None
         await outbox.done(parcel)
         assert (await taken(other)).reply == reply(2)
@@ -157,6 +158,7 @@ class OutboxContract(ABC):
         for call in (
             outbox.note(foreign, 0, PartState.SENT),
             outbox.note(foreign, 0, None),
+            outbox.renew(foreign),
             outbox.done(foreign),
             outbox.defer(foreign, 0, counts=True),
         ):
@@ -176,6 +178,28 @@ class OutboxContract(ABC):
             before = await server.lease_left(route)
             await outbox.note(parcel, 0, state)
             assert before < await server.lease_left(route) <= 30
+
+    async def test_renewing_pushes_the_routes_lease_out_and_notes_nothing(self, server: Server) -> None:
+        outbox = server.outbox(ttl=30)
+        await outbox.put(reply(1))
+        parcel = await taken(outbox)
+        await server.pause()
+        before = await server.lease_left(reply(1).route)
+        await outbox.renew(parcel)
+        assert before < await server.lease_left(reply(1).route) <= 30
+        await outbox.defer(parcel, 0, counts=False)
+        assert (await taken(outbox)).states == {}
+
+    async def test_a_route_whose_holder_died_before_its_first_note_becomes_due(self, server: Server) -> None:
+        dying, outbox = server.outbox(ttl=0.05), server.outbox()
+        await dying.put(reply(1))
+        assert await dying.take(OURS)
+
+        async def recovered() -> int:
+            return await outbox.recover(OURS)
+
+        assert await eventually(server, recovered) == 1
+        assert (await taken(outbox)).reply == reply(1)
 
     async def test_a_deferred_reply_comes_again_first_with_its_states_and_tries(self, server: Server) -> None:
         outbox = server.outbox()

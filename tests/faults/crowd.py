@@ -72,7 +72,9 @@ def sessions_are_straight(entries: Sequence[Entry]) -> list[str]:
                 done.append(running)
                 running = None
     assert running is None, "a turn has no end"
-    answered = [w for e in entries if isinstance(e.fact, Message) and e.fact.role == "assistant" for w in _words(e.fact.text)]
+    answered = [
+        w for e in entries if isinstance(e.fact, Message) and e.fact.role == "assistant" for w in _words(e.fact.text)
+    ]
     said = [e.fact.text for e in entries if isinstance(e.fact, Message) and e.fact.role == "user"]
     assert answered == said, "an answer was not written for its messages"
     return said

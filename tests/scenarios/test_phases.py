@@ -105,7 +105,9 @@ async def test_a_reset_in_mid_turn_ends_that_turn_without_a_reply_and_later_mess
 
 
 @pytest.mark.parametrize(
-    "text", ["`/reset`", "please /reset", "/reset@otherbot", "see /etc/hosts"], ids=["code", "within", "other bot", "path"]
+    "text",
+    ["`/reset`", "please /reset", "/reset@otherbot", "see /etc/hosts"],
+    ids=["code", "within", "other bot", "path"],
 )
 async def test_what_only_looks_like_a_command_resets_nothing(bot, ann, number, text):
     """Case C101."""

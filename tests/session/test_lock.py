@@ -117,9 +117,20 @@ async def test_hurry_renews_at_once_and_tells_the_news(renewals: Renewals, clock
     async with lease.held():
         lease.hurry()
         await until(lambda: told == [1])
-        await clock.until_waiting()
+        await clock.pass_by(0.1)
+        assert told == [1]
         lease.hurry()
         await until(lambda: told == [1, 2])
+
+
+async def test_a_renewal_puts_the_bodys_end_off(clock: ManualClock, renewals: Renewals) -> None:
+    lease = Lease(renewals, name="x", ttl=30, asked=clock.boot() - 29.8, clock=clock)
+    loop = asyncio.get_running_loop()
+    async with lease.held():
+        end = loop.time() + 0.2
+        await lease.refresh()
+        while loop.time() < end + 0.1:
+            await asyncio.sleep(0.02)
 
 
 async def test_nothing_renews_after_the_body(lease: Lease[int], clock: ManualClock, renewals: Renewals) -> None:

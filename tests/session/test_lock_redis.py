@@ -75,19 +75,24 @@ async def test_the_connection_of_a_dead_holder_is_taken_over_when_its_lease_ran_
 
 
 async def test_a_holder_that_was_replaced_is_cancelled_and_leaves_the_other_alone(redis_server: RedisServer) -> None:
-    key, held = keys.holder("web", "bot"), RedisHolder(redis_server, Clock(), ttl=0.6)
+    key, clock = keys.holder("web", "bot"), ManualClock()
     with pytest.raises(LeaseLost):
-        async with asyncio.timeout(10), held.hold("web", "bot"):
+        async with asyncio.timeout(10), RedisHolder(redis_server, clock, ttl=30).hold("web", "bot"):
             await redis_server.command("SET", key, "another")
+            await clock.until_waiting()
+            clock.advance(5)
             await asyncio.Event().wait()
     assert await redis_server.command("GET", key) == b"another"
 
 
 async def test_a_holder_whose_lease_vanished_does_not_take_it_again(redis_server: RedisServer) -> None:
     """Between the loss and the renewal another may have held it: the connection must be made anew."""
+    clock = ManualClock()
     with pytest.raises(LeaseLost):
-        async with asyncio.timeout(10), RedisHolder(redis_server, Clock(), ttl=0.6).hold("web", "bot"):
+        async with asyncio.timeout(10), RedisHolder(redis_server, clock, ttl=30).hold("web", "bot"):
             await redis_server.command("DEL", keys.holder("web", "bot"))
+            await clock.until_waiting()
+            clock.advance(5)
             await asyncio.Event().wait()
 
 

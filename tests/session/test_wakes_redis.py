@@ -53,6 +53,7 @@ async def test_everybody_hears_what_becomes_ready_due_and_marked(redis_server: R
         await inbox.stop(message(9), everybody=True)
         async with asyncio.timeout(10):
             assert await marked.get() == str(message(1).session)
+        await heard(there.ready)  # it may have been ready for later
         await inbox.put(message(2), cancels=True)
         async with asyncio.timeout(10):
             assert await marked.get() == str(message(1).session)

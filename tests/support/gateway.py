@@ -226,9 +226,7 @@ class Home:
 
     async def tape(self, session: str) -> Sequence[Entry]:
         """The entries of a session's tape, as the store reads them beside running gateways."""
-        store = self._store = self._store or FileTapeStore(
-            self.data / "tapes", workspace=str(self.data), clock=Clock()
-        )
+        store = self._store = self._store or FileTapeStore(self.data / "tapes", workspace=str(self.data), clock=Clock())
         return await store.fetch_all(Query(tape_name(store.workspace, session)))
 
     def lines(self, session: str, pattern: str = ".jsonl") -> list[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """The chat page's part of the conversation with a gateway, without a browser."""
 
 import asyncio
+import io
 import json
 from types import TracebackType
 from typing import Any, Self
@@ -32,7 +33,7 @@ class Page:
     async def posts(self, body: bytes) -> tuple[int, dict[str, Any]]:
         """Any body, and what the gateway answers to it: 202 and the message's id, or a sentence as `error`."""
         assert self._client
-        async with self._client.post(f"{self._gateway.origin}/api/messages", data=body) as answer:
+        async with self._client.post(f"{self._gateway.origin}/api/messages", data=io.BytesIO(body)) as answer:
             return answer.status, await answer.json()
 
     async def says(self, text: str) -> str:

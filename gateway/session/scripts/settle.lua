@@ -28,6 +28,6 @@ for i = 1, #marks, 2 do -- a mark outlives its request while its message waits, 
 end
 if tonumber(ARGV[7]) > 0 then redis.call('PUBLISH', ARGV[5], 'due') end
 if busy(p, s) then return waiting(p, s) end -- also when only a /stop waits for its answer
-redis.call('DEL', KEYS[1], p .. ':marks:' .. s)
+redis.call('DEL', KEYS[1])
 redis.call('ZREM', p .. ':leases', s)
 return 'empty'
