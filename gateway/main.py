@@ -129,7 +129,7 @@ async def _run(
         open_model(settings),
         TOOLS,
         clock=clock,
-        system_prompt=settings.model.system_prompt,
+        system_prompt=redactor.redact(settings.model.system_prompt),
         context_window=settings.model.context_window,
     )
     work = Work(
@@ -203,7 +203,7 @@ async def _drained(worker: Worker, delivery: Delivery, leave: asyncio.Event, *, 
     left = asyncio.create_task(leave.wait())
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
-            while (worker.busy or delivery.busy) and not left.done():
+            while (worker.busy or await delivery.owes()) and not left.done():
                 await asyncio.wait({left}, timeout=0.05)
     left.cancel()
     if worker.busy or delivery.busy:

@@ -47,6 +47,7 @@ def shifted(body: str, units: int) -> str:
 
 def _clean(text: str) -> str:
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    whole = whole.replace("\u2028", "\n").replace("\u2029", "\n\n")  # Telegram drops these two
     return whole.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
 
 

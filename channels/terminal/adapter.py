@@ -3,20 +3,27 @@
 import asyncio
 import secrets
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing, suppress
 from typing import TextIO
 
-from channels.terminal import parse, render
-from gateway.channel import Health, Part, Receive
+from channels.terminal import keyboard, parse, render
+from gateway.channel import Ambiguous, Health, Part, Receive
 from gateway.clock import Clock
-from gateway.errors import Retryable
+from gateway.errors import Refused, Retryable
 from gateway.message import Reply
 
 PROMPT = "> "
 
+ERASE = "\r\x1b[K"
+"""Takes the prompt, and what is typed behind it, off the line. What is typed is still there when Enter is pressed."""
+
 
 class TerminalChannel:
-    """`run` ends when the input ends and everything is answered; `owed` tells whether something is not."""
+    """`run` ends when the input ends and everything is answered; `owed` tells whether something is not.
+
+    A person is shown a prompt and may write on while an answer is on its way; a pipe waits for each answer.
+    """
 
     name = parse.NAME
     account = parse.ACCOUNT
@@ -32,6 +39,7 @@ class TerminalChannel:
     ) -> None:
         self._conversation, self._clock, self._owed = conversation, clock, owed
         self._lines, self._out = lines, out
+        self._typed, self._prompts = lines.isatty(), lines.isatty() and out.isatty()
         self._health = Health("starting")
 
     @property
@@ -46,12 +54,13 @@ class TerminalChannel:
         """Takes lines until the input ends."""
         self._health = Health("connected")
         try:
-            self._prompt()
-            async for line in _read(self._lines):
-                await self._take(line, receive)
-                if not self._lines.isatty():
-                    await self._answered()  # a pipe waits for each answer, as a person would
-                self._prompt()
+            await self._show(PROMPT if self._prompts else "")
+            async with aclosing(keyboard.lines(self._lines)) as lines:
+                async for line in lines:
+                    await self._take(line, receive)
+                    if not self._typed:
+                        await self._answered()
+                    await self._show(PROMPT if self._prompts else "")
             await self._answered()
         finally:
             self._health = Health("off")
@@ -61,34 +70,43 @@ class TerminalChannel:
 
     async def send(self, reply: Reply, part: Part, *, index: int, of: int, repeated: bool) -> str:
         mark = "(possibly repeated) " if repeated else ""
-        lead = "\r" if self._lines.isatty() else ""
-        self._out.write(f"{lead}{mark}{part.text}\n")
-        self._prompt()
-        self._out.flush()
+        before, behind = (ERASE, PROMPT) if self._prompts else ("", "")
+        try:
+            await self._show(f"{before}{mark}{part.text}\n{behind}")
+        except BrokenPipeError as gone:
+            raise Refused("nobody reads the output any more") from gone
+        except OSError as error:
+            raise Ambiguous(str(error)) from error
         return f"{reply.turn}:{index}"
 
     async def _take(self, line: str, receive: Receive) -> None:
-        now = self._clock.now()
-        found = parse.message(line, conversation=self._conversation, unique=secrets.token_hex(8), now=now)
+        found = parse.message(line, conversation=self._conversation, unique=secrets.token_hex(8), now=self._clock.now())
+        said = ""
         while found is not None:
             try:
                 await receive(found)
                 found = None
             except Retryable as away:
-                self._out.write(f"(waiting: {away})\n")
-                self._out.flush()
+                if str(away) != said:
+                    said = str(away)
+                    await self._show(f"(waiting: {said})\n")
                 await self._clock.wait(2 if away.after is None else away.after)
 
     async def _answered(self) -> None:
-        while await self._owed():
-            await self._clock.wait(0.05)
+        """Returns when nothing is owed. While that cannot be asked, something may be."""
+        owed = True
+        while owed:
+            with suppress(Retryable):
+                owed = await self._owed()
+            if owed:
+                await self._clock.wait(0.05)
 
-    def _prompt(self) -> None:
-        if self._lines.isatty():
-            self._out.write(PROMPT)
-            self._out.flush()
+    async def _show(self, text: str) -> None:
+        """In a thread: output that is held (Ctrl-S, a slow pipe) must not hold the loop, which renews leases."""
+        if text:
+            await asyncio.to_thread(self._write, text)
 
-
-async def _read(lines: TextIO) -> AsyncIterator[str]:
-    while line := await asyncio.to_thread(lines.readline):
-        yield line
+    def _write(self, text: str) -> None:
+        encoding = self._out.encoding or "utf-8"
+        self._out.write(text.encode(encoding, "replace").decode(encoding))
+        self._out.flush()

@@ -9,7 +9,7 @@ NAME, ACCOUNT, OWNER = "terminal", "local", "terminal:owner"
 
 def message(line: str, *, conversation: str, unique: str, now: datetime) -> IncomingMessage | None:
     """The message of one line, or None for a blank one. `unique` tells this line from every other."""
-    text = line.rstrip("\n")
+    text = line.rstrip("\r\n")
     if not text.strip():
         return None
     return IncomingMessage(

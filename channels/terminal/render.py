@@ -8,8 +8,8 @@ from gateway.channel import Part
 def render(text: str) -> Sequence[Part]:
     """One part, whatever the length. Control characters but line ends and tabs become U+FFFD, so that no model text
     can move the cursor or rename the window."""
-    return [Part("".join(c if c in "\n\t" or c.isprintable() or _shown(c) else "\ufffd" for c in text))]
+    return [Part("".join(c if c in "\n\t" or not _controls(c) else "\ufffd" for c in text))]
 
 
-def _shown(letter: str) -> bool:
-    return not (ord(letter) < 32 or 127 <= ord(letter) < 160)
+def _controls(letter: str) -> bool:
+    return ord(letter) < 32 or 127 <= ord(letter) < 160

@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 from gateway import __version__
+from gateway.cli.common import add_later
 from gateway.errors import GatewayError, Refused
 
 GROUPS = ("run", "chat", "doctor", "tape", "access")
@@ -17,8 +18,6 @@ LATER = ("init", "sessions", "inbox", "outbox")
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command. Returns 0 (good), 1 (the thing asked failed) or 2 (wrong usage or settings)."""
     words = list(sys.argv[1:] if argv is None else argv)
-    if words and words[0] in LATER:
-        return fail(f"`{words[0]}` is not in this release; `gateway --help` lists what is", 2)
     arguments = _parser().parse_args(words)
     try:
         return int(arguments.act(arguments))
@@ -48,4 +47,5 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for group in GROUPS:
         import_module(f"gateway.cli.{group}").add(commands)
+    add_later(commands, LATER, "gateway")
     return parser

@@ -7,8 +7,8 @@ from argparse import ArgumentParser, Namespace, _SubParsersAction
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gateway.cli.common import settings_of, store_of
-from gateway.errors import GatewayError, Refused
+from gateway.cli.common import add_later, settings_of, store_of
+from gateway.errors import GatewayError
 
 if TYPE_CHECKING:
     from gateway.tape.entries import Entry
@@ -36,14 +36,7 @@ def add(commands: "_SubParsersAction[Any]") -> None:
             one.add_argument("--limit", type=int, default=20)
         one.add_argument("--json", action="store_true", help="one JSON object a line")
     listing.add_argument("--json", action="store_true", help="one JSON object a line")
-    for name in LATER:
-        late = group.add_parser(name)
-        late.add_argument("rest", nargs="*")
-        late.set_defaults(act=_later)
-
-
-def _later(_arguments: Namespace) -> int:
-    raise Refused("that is not in this release; `gateway tape --help` lists what is")
+    add_later(group, LATER, "gateway tape")
 
 
 async def _list(arguments: Namespace) -> int:

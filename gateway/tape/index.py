@@ -34,7 +34,10 @@ class MessageIndex:
                     self.messages.update(dict.fromkeys(found.messages, found.turn))
             case Event("delivery" | "delivery.unknown", {"turn": str(turn), "part": int(part), "of": int(of)}):
                 if known := self.turns.get(TurnId(turn)):
-                    self.turns[known.turn] = replace(known, receipts=known.receipts | {part}, parts=of)
+                    before = (
+                        known.receipts if known.parts in (None, of) else frozenset()
+                    )  # else cut anew, and sent anew
+                    self.turns[known.turn] = replace(known, receipts=before | {part}, parts=of)
             case Event("delivery.failed", {"turn": str(turn), "of": int(of)}):
                 if known := self.turns.get(TurnId(turn)):
                     self.turns[known.turn] = replace(known, receipts=frozenset(range(of)), parts=of)

@@ -1,13 +1,14 @@
 """The journal of one attempt: what it answers, and what it did, in its order. Pure; the stores keep it."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 from gateway.errors import Broken, TapeMoved
 from gateway.message import IncomingMessage, TurnId
 from gateway.tape.codec import decode_date, decode_fact, dump, encode_date, encode_fact, load
 from gateway.tape.commit import same_tape
+from gateway.tape.entries import ToolCall
 from gateway.tape.fork import Appended, HandedOff, Op, Returned, Said
 from gateway.tape.index import MessageIndex
 from gateway.tape.window import Window
@@ -92,10 +93,15 @@ def encode_op(op: Op) -> bytes:
 
 
 def cleaned(op: Op, redact: Callable[[object], object]) -> Op:
-    """The operation with `redact` over all its values; its kind, its call and its date stay as they are."""
+    """The operation with `redact` over all its values; its kind, its calls' ids and its date stay as they are."""
     row = load(encode_op(op)) or {}
     kept = {key: row[key] for key in ("op", "kind", "call", "date", "context") if key in row}
-    return decode_op(dump({**{key: redact(value) for key, value in row.items()}, **kept}))
+    clean = decode_op(dump({**{key: redact(value) for key, value in row.items()}, **kept}))
+    match op, clean:
+        case Appended(ToolCall(calls)), Appended(ToolCall(others) as step) if len(calls) == len(others):
+            named = tuple(replace(other, id=call.id) for call, other in zip(calls, others, strict=True))
+            return replace(clean, fact=replace(step, calls=named))
+    return clean
 
 
 def _readable(lines: Iterable[bytes]) -> Iterator[Op]:

@@ -48,18 +48,18 @@ class Access:
                 return self.is_admin(message)
 
     async def admit(self, message: IncomingMessage) -> Verdict:
-        """Whether the author may talk here at all."""
+        """Whether the author may talk here at all. A person who was revoked may not, wherever others may."""
         rules = self._of(message)
         if message.author.id in rules.admins | rules.allow:
             return Verdict.TALK
-        match rules.direct if message.private else rules.group:
-            case "open":
+        person = await self.approvals.state(message)
+        match rules.direct if message.private else rules.group, person.state if person else "unknown":
+            case _, "revoked":
+                return Verdict.REFUSE
+            case ("open", _) | ("pairing", "approved"):
                 return Verdict.TALK
-            case "pairing":
-                person = await self.approvals.state(message)
-                if person is not None and person.state == "approved":
-                    return Verdict.TALK
-                return Verdict.REFUSE if person is not None and person.state == "revoked" else Verdict.PAIR
+            case "pairing", _:
+                return Verdict.PAIR
             case _:
                 return Verdict.REFUSE
 

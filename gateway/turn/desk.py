@@ -34,7 +34,7 @@ class GatewayDesk:
         approvals = self._access.approvals
         if not code:
             asked = [p for p in await approvals.everybody() if p.state == "asked"]
-            lines = [f"- `{p.code}` {p.name} (id {p.id}, {p.channel})" for p in asked]
+            lines = [f"- `{p.code}` {p.shown} (id {p.id}, {p.channel})" for p in asked]
             return "Nobody asks." if not lines else "Who asks to talk:\n\n" + "\n".join(lines)
         person = await approvals.decide(code, "approved", by=message.author)
         if person is None:
@@ -49,7 +49,7 @@ class GatewayDesk:
                 on_tape=False,
             )
         )
-        return f"{person.name} may talk to me now."
+        return f"{person.shown} may talk to me now."
 
     def is_admin(self, message: IncomingMessage) -> bool:
         return self._access.is_admin(message)

@@ -4,7 +4,7 @@ Each step may be the last before a crash, and each may be repeated by somebody e
 truth: nothing but a record is ever settled.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 
 import structlog
@@ -17,9 +17,9 @@ from gateway.session.lock import Lease
 from gateway.tape.name import tape_name
 from gateway.tape.store import TapeStore
 from gateway.tape.window import Recorded
+from gateway.turn.asides import answered, aside
 from gateway.turn.commands import Command
 from gateway.turn.commands.stop import stopped
-from gateway.turn.intake import aside
 from gateway.turn.marks import Marks
 from gateway.turn.turn import next_turn
 from gateway.turn.work import Session, Work
@@ -29,6 +29,8 @@ log = structlog.get_logger()
 SLACK = timedelta(hours=1)
 """How far our own clock may have jumped between accepting a message and recording its turn."""
 
+MEMORY = timedelta(hours=48)
+"""How far back records are looked for at least, when a /stop is answered."""
 
 LOOKS = 10
 """How often a turn looks again at a tape that moved before it lets others go first."""
@@ -41,13 +43,19 @@ class Pipeline:
         self._store, self._workspace, self._inbox = store, workspace, inbox
         self._work, self._clock = work, clock
 
-    async def drain(self, session: Session) -> None:
-        """Answers everything that waits in the session, oldest first, and gives it back."""
+    async def drain(self, session: Session, *, more: Callable[[], bool] = lambda: True) -> bool:
+        """Answers everything that waits in the session, oldest first. True: nothing waits and it is given back.
+
+        `more` is asked after each turn; where it says no, the session is still held, and False is returned.
+        """
         waiting: Waiting | None = session.held.waiting
         while waiting is not None:
             session.marks.tell(waiting.marks)
             recorded = None if not waiting.messages else await self._record(session, waiting)
             waiting = await self._settle(session, waiting, recorded)
+            if waiting is not None and not more():
+                return False
+        return True
 
     async def _record(self, session: Session, waiting: Waiting) -> Recorded:
         """The record of the turn at the head of the queue, made now if there is none. Settles nothing."""
@@ -75,12 +83,14 @@ class Pipeline:
 
     async def _answer_stop(self, session: Session, stop: IncomingMessage) -> Reply:
         """The words of a /stop whose messages are all recorded by now: said from the record, never from the mark."""
-        marked = session.marks.of(stop.id)
-        index = await self._store.recorded(session.tape, self._clock.now() - timedelta(hours=48))
-        outcomes = [found.outcome for m in marked if (found := index.find(m)) is not None]
-        text = stopped(outcomes)
-        fact = aside(stop, Command("stop", "", stop.text.strip()), text, self._clock)
-        await self._store.append(session.tape, [fact])
+        text = answered((await self._store.window(session.tape)).entries, stop.id)
+        if text is None:
+            since = min(self._clock.now() - MEMORY, stop.received_at - SLACK)
+            index = await self._store.recorded(session.tape, since)
+            found = [index.find(message) for message in session.marks.of(stop.id)]
+            text = stopped([recorded.outcome for recorded in found if recorded is not None])
+            command = Command("stop", "", stop.text.strip())
+            await self._store.append(session.tape, [aside(stop, command, text, self._clock.now())])
         return Reply(TurnId(stop.id), stop.session, stop.route, text, stop.reply_to)
 
 

@@ -1,12 +1,17 @@
 """Signs of life while a turn runs: typing, and a preview where the channel has one. Never the reply itself."""
 
 import asyncio
+import string
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+
+import structlog
 
 from gateway.channel import Channel, ShowsProgress, ShowsTyping
 from gateway.clock import Clock
 from gateway.message import Route, TurnId
+
+log = structlog.get_logger()
 
 TYPING_EVERY = 4.0
 """Seconds: Telegram's typing lasts 5."""
@@ -14,9 +19,14 @@ TYPING_EVERY = 4.0
 PREVIEW_EVERY = 0.4
 """Seconds between two previews of a turn, at least."""
 
+_WORD = string.ascii_letters + string.digits + string.punctuation
+
 
 class Progress:
-    """`find` gives the channel of a route in this process, if it has one that can send."""
+    """`find` gives the channel of a route in this process, if it has one that can send.
+
+    A channel that fails to show them does not harm the turn: it is logged, and nothing more is shown in that turn.
+    """
 
     def __init__(self, find: Callable[[Route], Channel | None], clock: Clock, redact: Callable[[str], str]) -> None:
         self._find, self._clock, self._redact = find, clock, redact
@@ -40,8 +50,9 @@ class Progress:
             while True:
                 await news.wait()
                 news.clear()
-                await shows.preview(route, turn, self._redact(text))
-                await self._clock.wait(PREVIEW_EVERY)
+                if ripe := self._redact(ripened(text)):
+                    await shows.preview(route, turn, ripe)
+                    await self._clock.wait(PREVIEW_EVERY)
 
         tasks: list[asyncio.Task[None]] = []
         if isinstance(channel, ShowsTyping):
@@ -53,4 +64,11 @@ class Progress:
         finally:
             for task in tasks:
                 task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            for ended in await asyncio.gather(*tasks, return_exceptions=True):
+                if isinstance(ended, Exception):
+                    log.warning("progress.failed", channel=route.channel, turn=turn, exc_info=ended)
+
+
+def ripened(text: str) -> str:
+    """What of a growing text may be shown: not its last word, since half a secret is not known as one."""
+    return text.rstrip(_WORD).rstrip()

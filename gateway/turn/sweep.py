@@ -1,6 +1,5 @@
 """Puts every recorded reply that lacks a receipt, so that a Redis that lost its data loses no reply."""
 
-from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from typing import Protocol
@@ -8,7 +7,7 @@ from typing import Protocol
 import structlog
 
 from gateway.clock import Clock
-from gateway.errors import Retryable
+from gateway.errors import Broken, Retryable
 from gateway.session.outbox import Outbox
 from gateway.tape.name import is_sidecar
 from gateway.tape.store import TapeStore
@@ -38,11 +37,15 @@ class Sweep:
         """Watches until cancelled."""
         swept = ""
         while True:
-            with suppress(Retryable):
+            try:
                 generation = await self._server.generation()
                 if generation != swept:
                     await self.once()
                     swept = generation
+            except Retryable:  # said by whoever takes
+                pass
+            except Broken as broken:
+                log.exception("sweep.failed", reason=str(broken))
             await self._clock.wait(EVERY)
 
     async def once(self) -> int:
@@ -51,7 +54,12 @@ class Sweep:
         for tape in await self._store.list_tapes():
             if is_sidecar(tape):
                 continue
-            for reply in (await self._store.recorded(tape, self._clock.now() - MEMORY)).owed():
+            try:
+                index = await self._store.recorded(tape, self._clock.now() - MEMORY)
+            except Broken as broken:  # the other tapes' replies are owed all the same
+                log.exception("sweep.cannot_read", tape=tape, reason=str(broken))
+                continue
+            for reply in index.owed():
                 put += await self._outbox.put(replace(reply, unsure=True))
         if put:
             log.info("sweep.put", replies=put)

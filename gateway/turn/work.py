@@ -9,22 +9,30 @@ import structlog
 from gateway.agent.loop import Agent, Run
 from gateway.agent.tape_view import ForkedTape
 from gateway.clock import Clock
-from gateway.errors import Refused
+from gateway.errors import Broken, Refused, Retryable
 from gateway.message import IncomingMessage, MessageId, Reply
 from gateway.session.inbox import Held
 from gateway.session.lock import Lease
 from gateway.tape.attempt import Attempt
 from gateway.tape.entries import Draft, Error, Json
-from gateway.tape.fork import Appended, Fork, bootstrap, interruptions, note, words
+from gateway.tape.fork import Appended, Fork, Op, Said, bootstrap, interruptions, note, words
 from gateway.tape.journal import cleaned
 from gateway.tape.store import Claim, TapeStore
 from gateway.tape.window import Recorded, Window
-from gateway.turn.access import Access
-from gateway.turn.commands import Acted, Asked, Command, Desk, handler, parse, unknown
+from gateway.turn.access import Access, Verdict
+from gateway.turn.commands import Acted, Asked, Command, Desk, handler, parse, refusal, unknown
 from gateway.turn.marks import Marks
 from gateway.turn.progress import Progress
 
 log = structlog.get_logger()
+
+MOST_ATTEMPTS = 10
+"""After so many attempts without a final text a turn ends all the same, and its person is told."""
+
+GAVE_UP = (
+    f"I tried {MOST_ATTEMPTS} times to answer this and failed each time, so I stop here. What was done so far is kept; "
+    "the reason stands in the log. Please ask again, perhaps in other words."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +46,10 @@ class Session:
 
 
 class Work:
-    """Works on claimed turns. Ends with a record, or raises: Lost, TapeMoved, Retryable."""
+    """Works on claimed turns. Ends with a record, or raises: Lost, TapeMoved, Retryable.
+
+    `redact` takes secrets out of JSON values: nothing reaches a journal or a tape before it did.
+    """
 
     def __init__(
         self,
@@ -58,11 +69,12 @@ class Work:
         """Claims the turn of these messages and carries it to its record."""
         window = await self._store.window(session.tape)
         claim = await self._store.claim(session.tape, messages)
-        head = claim.messages[0]
+        command = parse(claim.messages[0].text)
         log.info("turn.claimed", turn=claim.turn, attempt=claim.attempt, messages=len(claim.messages))
-        command = parse(head.text)
         if session.marks.hits(m.id for m in claim.messages):
             return await self._cancelled(session, claim, window, command)
+        if claim.attempt > MOST_ATTEMPTS and not any(isinstance(op, Said) for op in claim.ops):
+            return await self._give_up(session, claim, window)
         if command is not None:
             return await self._command(session, claim, window, command)
         return await self._answer(session, claim, window)
@@ -78,34 +90,48 @@ class Work:
                 await asyncio.wait({thinking, marked}, return_when=asyncio.FIRST_COMPLETED)
             finally:
                 marked.cancel()
-                if not thinking.done():
-                    thinking.cancel()
+                thinking.cancel()
                 await asyncio.gather(thinking, marked, return_exceptions=True)
         if thinking.cancelled():
-            return await self._stopped(session, claim, attempt)
+            if not session.marks.hits(ids):  # a library may cancel the task that it runs in: nobody asked for that
+                raise Retryable("the model's answer was cancelled from within")
+            return await self._stopped(session, claim, attempt.fork)
         answer = thinking.result()
         await session.lease.refresh()
         if session.marks.hits(ids):
-            attempt.fork.withdraw()
-            return await self._stopped(session, claim, attempt)
-        return await self._merge(session, claim, attempt.fork, answer.outcome, attempt.fork.said or answer.text)
+            return await self._stopped(session, claim, attempt.fork)
+        # The fork's text, not the answer's: that one is redacted.
+        return await self._merge(session, claim, attempt.fork, answer.outcome, attempt.fork.said)
 
     async def _cancelled(self, session: Session, claim: Claim, window: Window, command: Command | None) -> Recorded:
         """A turn that was cancelled before this attempt began: what earlier attempts did is still merged."""
         if command is None:
-            attempt = self._resume(claim, window)
-            attempt.fork.withdraw()
-            return await self._stopped(session, claim, attempt)
+            return await self._stopped(session, claim, self._resume(claim, window).fork)
         fork = Fork(window, claim.turn, opening=self._opening(claim))
-        fork.apply(self._noted(command, claim.messages[0], None))
+        fork.apply(self._clean(self._noted(command, claim.messages[0], None)))
         return await self._merge(session, claim, fork, "cancelled", None)
 
-    async def _stopped(self, session: Session, claim: Claim, attempt: Attempt) -> Recorded:
-        now, fork = self._clock.now(), attempt.fork
+    async def _stopped(self, session: Session, claim: Claim, fork: Fork) -> Recorded:
+        self._end(fork, Error("cancelled", "stopped before an answer was given"))
+        return await self._merge(session, claim, fork, "cancelled", None)
+
+    async def _give_up(self, session: Session, claim: Claim, window: Window) -> Recorded:
+        """Ends a turn that fails again and again, so that those who wait behind it are answered."""
+        log.error("turn.given_up", turn=claim.turn, attempts=claim.attempt - 1)
+        try:
+            fork = self._resume(claim, window).fork
+        except Broken:  # the journal itself may be what fails
+            fork = Fork(window, claim.turn, opening=self._opening(claim), words=words(claim.messages))
+        self._end(fork, Error("unknown", GAVE_UP))
+        return await self._merge(session, claim, fork, "failed", GAVE_UP)
+
+    def _end(self, fork: Fork, error: Error) -> None:
+        """Closes a fork that has no answer: a text that came too late is withdrawn, open calls are interrupted."""
+        fork.withdraw()
+        now = self._clock.now()
         for op in interruptions(fork, now):
             fork.apply(op)
-        fork.apply(Appended(Error("cancelled", "stopped before an answer was given"), now))
-        return await self._merge(session, claim, fork, "cancelled", None)
+        fork.apply(Appended(error, now))
 
     async def _command(self, session: Session, claim: Claim, window: Window, command: Command) -> Recorded:
         message = claim.messages[0]
@@ -116,15 +142,17 @@ class Work:
             opening = bootstrap(str(message.session), self._clock.now(), claim.turn, by)
             fork = Fork(replace(window, anchor=None, entries=()), claim.turn, opening=opening)
         for op in (*acted.ops, self._noted(command, message, acted.answer)):
-            fork.apply(op)
-        return await self._merge(session, claim, fork, "finished", acted.answer, restart=acted.restart)
+            fork.apply(self._clean(op))
+        answer = str(self._redact(acted.answer))
+        return await self._merge(session, claim, fork, "finished", answer, restart=acted.restart)
 
     async def _act(self, command: Command, message: IncomingMessage) -> Acted:
+        """Rights are judged again: they may have changed while the command waited."""
         found = handler(command)
         if found is None:
             return Acted(unknown(command))
-        if not self._access.may(message, found.need(command)):
-            return Acted(f"/{found.name} is for admins here. Nothing was changed.")
+        if await self._access.admit(message) is not Verdict.TALK or not self._access.may(message, found.need(command)):
+            return Acted(refusal(found))
         try:
             return await found.run(Asked(command, message, self._clock.now(), self._desk))
         except Refused as refused:
@@ -146,9 +174,12 @@ class Work:
 
     def _resume(self, claim: Claim, window: Window) -> Attempt:
         fork = Fork(window, claim.turn, opening=self._opening(claim), words=words(claim.messages))
-        attempt = Attempt(fork, claim, clean=lambda op: cleaned(op, self._redact))
+        attempt = Attempt(fork, claim, clean=self._clean)
         attempt.replay(claim.ops)
         return attempt
+
+    def _clean(self, op: Op) -> Op:
+        return cleaned(op, self._redact)
 
     def _opening(self, claim: Claim) -> tuple[Draft, ...]:
         return bootstrap(str(claim.messages[0].session), claim.messages[0].received_at, claim.turn, {})

@@ -19,17 +19,17 @@ def required() -> list[str]:
 
 
 @cache
-def told() -> tuple[tuple[str, str], ...]:
-    """Name and docstring of every test, contracts included: their classes run once for each implementation."""
-    tests = (f for path in files("tests") for f in functions(path) if f.name.startswith("test_"))
-    return tuple((test.name, ast.get_docstring(test) or "") for test in tests)
+def told() -> tuple[tuple[str, str, str], ...]:
+    """File, name and docstring of every test, contracts included: their classes run once for each implementation."""
+    tests = ((path, f) for path in files("tests") for f in functions(path) if f.name.startswith("test_"))
+    return tuple((path, test.name, ast.get_docstring(test) or "") for path, test in tests)
 
 
-def naming(wanted: str) -> list[str]:
-    """The tests that name an id: `test_f8b_...` and "F8b" name F8 as well."""
+def naming(wanted: str) -> dict[str, str]:
+    """The tests that name an id, and their files: `test_f8b_...` and "F8b" name F8 as well."""
     by_name = re.compile(rf"(?:^|_){wanted.lower().replace(' ', '_')}[a-z]?(?:_|$)")
     by_docstring = re.compile(rf"(?<!\w){wanted}[a-z]?(?!\w)")
-    return [name for name, text in told() if by_name.search(name) or by_docstring.search(text)]
+    return {name: path for path, name, text in told() if by_name.search(name) or by_docstring.search(text)}
 
 
 @pytest.mark.parametrize("wanted", required())
@@ -44,10 +44,10 @@ def test_an_id_is_found_whole_and_not_within_another() -> None:
 
 
 def test_the_promises_stand_in_the_readme_with_their_tests() -> None:
-    """Each row of its table ends in paths of files that exist."""
+    """Each row of its table ends in files; what names the promise is in one of them."""
     rows = re.findall(r"^\| (P\d+) \|.*\|([^|]+)\|$", (REPOSITORY / "README.md").read_text(), re.MULTILINE)
-    missing = [p for _, places in rows for p in re.findall(r"`(tests/[^`]+)`", places) if not (REPOSITORY / p).exists()]
+    places = {promise: re.findall(r"`(tests/[^`]+)`", cell) for promise, cell in rows}
 
-    assert [promise for promise, _ in rows] == [wanted for wanted in required() if re.fullmatch(r"P\d+", wanted)]
-    assert all("`tests/" in places for _, places in rows)
-    assert missing == []
+    assert list(places) == [wanted for wanted in required() if re.fullmatch(r"P\d+", wanted)]
+    assert [path for paths in places.values() for path in paths if not (REPOSITORY / path).exists()] == []
+    assert [promise for promise, paths in places.items() if not set(naming(promise).values()) & set(paths)] == []

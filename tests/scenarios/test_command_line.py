@@ -32,7 +32,10 @@ async def home() -> AsyncIterator[Home]:
 
 async def told(*words: str) -> tuple[int, str, str]:
     """A Python program that uses the command line, and says what it loaded."""
-    code = f"import sys; from gateway.cli import main\ntry: main({list(words)!r})\nfinally: sys.stderr.write(' '.join(sys.modules))"
+    code = (
+        f"import sys; from gateway.cli import main\ntry: main({list(words)!r})\n"
+        "finally: sys.stderr.write(' '.join(sys.modules))"
+    )
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", code),
         cwd=REPOSITORY,
@@ -75,6 +78,7 @@ async def test_help_names_what_is_there_and_nothing_of_later():
         ("tape", "erase", "x"),
         ("tape", "verify", "--repair"),
         ("tape", "export", "x", "--json"),
+        ("--config", "none.toml", "inbox", "--help"),
     ],
     ids=" ".join,
 )

@@ -9,10 +9,13 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+from gateway.channel import Ambiguous
+from gateway.errors import Retryable
+from gateway.message import IncomingMessage
 from gateway.turn.sweep import Sweep
 from tests.support.gate import Gate, Killed
 from tests.support.promises import check
-from tests.support.world import ADMIN, Process, World
+from tests.support.world import ADMIN, INBOX, OUTBOX, ROOMS, STORE, Process, World
 
 WORDS = ("plain", "plain", "plain", "tool", "tool", "/handoff", "/reset", "/stop", "/search")
 
@@ -27,6 +30,8 @@ class Faults:
     wipe: int = 0
     duplicate: int = 1
     side: int = 1
+    away: int = 0  # a server that cannot be asked, or that did it and could not say so
+    ambiguous: int = 0
 
 
 @dataclass
@@ -47,6 +52,7 @@ class Adversary:
     seed: int
     faults: Faults
     messages: int = 5
+    rooms: int = 1
     seen: set[str] = field(default_factory=set)
     log: list[str] = field(default_factory=list)
     excused: Counter[tuple[str, int]] = field(default_factory=Counter)
@@ -58,6 +64,8 @@ class Adversary:
         self.to_say = self.messages
         self.gates: list[Gate] = []
         self.frozen: list[Gate] = []
+        self.arriving: list[asyncio.Task[None]] = []
+        self.fifo = asyncio.Lock()
 
     async def run(self) -> None:
         """Plays the schedule and judges the end."""
@@ -80,6 +88,7 @@ class Adversary:
                     processes[i] = process = self._spawn()
                 if process.gate.thaw.is_set():
                     quiet &= not await self._work(process)
+            await asyncio.gather(*self.arriving)
             if self.to_say:
                 await self._say()
             elif quiet and not self.frozen:
@@ -150,17 +159,43 @@ class Adversary:
         elif roll < 0.10 and self.to_say:
             await self._say()
         elif roll < 0.12 and self._spend("side"):
-            await self.world.say("/whoami")
+            await self._arrives(self._new("/whoami", ADMIN))
         elif roll < 0.14 and self.world.accepted and self._spend("duplicate"):
             again = self.dice.choice(self.world.accepted)
             self.log.append(f"{again.id} is delivered again")
-            await self.world.intake.receive(again)
-        elif roll < 0.15 and self._spend("wipe"):
+            await self._arrives(again)
+        elif roll < 0.17 and place == "chat.send:after" and self._spend("ambiguous"):
+            self.log.append("no answer comes to the send")
+            self._excuse(gate)
+            raise Ambiguous("no answer")
+        elif roll < 0.17 and self._can_be_away(place) and self._spend("away"):
+            self.log.append(f"P{self.gates.index(gate)} IS TOLD NOTHING at {place}")
+            self._excuse(gate)
+            raise Retryable("away")
+        elif roll < 0.18 and self._spend("wipe"):
             self.log.append("REDIS LOSES EVERYTHING")
             self.wiped = True
             for each in self.gates:
                 self._excuse(each)
             await self.misfortune.wipe()
+
+    @staticmethod
+    def _can_be_away(place: str) -> bool:
+        """Ports of the server and the store say so; so does a platform that was never reached."""
+        return place.split(".")[0] in ("inbox", "outbox", "store") or place == "chat.send:before"
+
+    async def _decide_at_the_door(self, _gate: Gate, place: str) -> None:
+        """What may happen to a process while it takes a message in: then the platform brings it again."""
+        self.log.append(f"door {place}")
+        for _ in range(self.dice.randrange(3)):
+            await asyncio.sleep(0)
+        roll = self.dice.random()
+        if roll < 0.04 and self._spend("kill"):
+            self.log.append(f"door KILLED at {place}")
+            raise Killed(place)
+        if roll < 0.08 and self._spend("away"):
+            self.log.append(f"door IS TOLD NOTHING at {place}")
+            raise Retryable("away")
 
     def _freezes(self) -> str:
         for how in ("freeze", "suspend"):
@@ -197,8 +232,34 @@ class Adversary:
             word, word
         )
         author = ADMIN if text.startswith("/") or self.dice.random() < 0.7 else "bob"
-        self.log.append(f"{author} says {text!r} ({number})")
-        await self.world.say(text, author)
+        await self._arrives(self._new(text, author))
+
+    def _new(self, text: str, author: str) -> IncomingMessage:
+        message = self.world.message(text, author, room=ROOMS[self.dice.randrange(self.rooms)])
+        self.log.append(f"{author} says {text!r} ({message.id})")
+        self.world.accepted.append(message)
+        return message
+
+    async def _arrives(self, message: IncomingMessage) -> None:
+        """Whoever waits for it may die: the platform does not."""
+        task = asyncio.create_task(self._bring(message))
+        self.arriving.append(task)
+        await asyncio.shield(task)
+
+    async def _bring(self, message: IncomingMessage) -> None:
+        """As a platform does: one after the other, and again until it is told."""
+        async with self.fifo:
+            while True:
+                gate, world = Gate(self._decide_at_the_door, self.seen), self.world
+                intake = world.intake_over(
+                    gate.wrap("inbox", world.inbox, INBOX),
+                    gate.wrap("outbox", world.outbox, OUTBOX),
+                    gate.wrap("store", world.store, STORE),
+                )
+                try:
+                    return await intake.receive(message)
+                except (Killed, Retryable):
+                    self.log.append(f"{message.id} is brought again")
 
     async def _calm(self) -> None:
         """No more faults: a fresh process, and the sweep, finish what is left."""
@@ -206,6 +267,7 @@ class Adversary:
         while self.frozen:
             self._thaw(self.frozen.pop(0))
         await self._settle_down()
+        await asyncio.gather(*self.arriving)
         process = Process(self.world, Gate(self._nothing, self.seen))
         sweep = Sweep(self.world.outbox, self.world.store, None, self.world.clock)  # type: ignore[arg-type]
         for _ in range(3):

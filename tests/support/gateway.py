@@ -68,9 +68,16 @@ class Gateway:
         return self._process.returncode is None
 
     @property
+    def is_polling(self) -> bool:
+        """Whether it receives from Telegram, as far as it has said."""
+        told = [line["state"] for line in self.log if line["event"] == "telegram.health"]
+        return self.alive and told[-1:] == ["connected"]
+
+    @property
     def link(self) -> str:
         """The login link of the chat page. AssertionError before it is printed."""
-        assert (found := self._link()), self.told()
+        found = self._link()
+        assert found, self.told()
         return found
 
     @property

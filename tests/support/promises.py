@@ -2,10 +2,13 @@
 
 from collections import Counter
 
+from gateway.message import SessionKey
 from gateway.tape.entries import Entry, Event, Message, ToolCall, ToolResult
 from gateway.tape.index import MessageIndex
 from gateway.turn.commands import parse
-from tests.support.world import KEY, World
+from tests.support.world import ROOMS, World
+
+CONTROL = ("stop", "status", "whoami")
 
 
 async def check(world: World, *, excused: Counter[tuple[str, int]], wiped: bool = False) -> None:
@@ -14,13 +17,30 @@ async def check(world: World, *, excused: Counter[tuple[str, int]], wiped: bool 
     `excused`: parts that were under way when their process died or froze. `wiped`: the server lost its data, so that
     what was accepted and not recorded may be gone.
     """
-    reels = await world.entries()
+    sent: dict[str, Counter[int]] = {}
+    for part in world.chat.sent:
+        sent.setdefault(part.turn, Counter())[part.index] += 1
+    for room in ROOMS:
+        await _room(world, room, sent, excused=excused, wiped=wiped)
+    commands = {m.id for m in world.accepted if parse(m.text) is not None}
+    assert set(sent) <= commands, "a reply of no turn was shown"
+    if not wiped:
+        asked = {m.id for m in world.accepted if (c := parse(m.text)) is not None and c.name in CONTROL}
+        assert asked <= set(sent), "a command of the control lane was not answered"
+
+
+async def _room(
+    world: World, room: SessionKey, sent: dict[str, Counter[int]], *, excused: Counter[tuple[str, int]], wiped: bool
+) -> None:
+    """The promises to one session. Takes out of `sent` what is explained by its turns."""
+    reels = await world.entries(room)
+    accepted = [m for m in world.accepted if m.session == room]
     index = MessageIndex.of(entry for reel in reels for entry in reel)
     turns = list(index.turns.values())
-    queued = [m for m in world.accepted if (c := parse(m.text)) is None or c.name not in ("stop", "status", "whoami")]
+    queued = [m for m in accepted if (c := parse(m.text)) is None or c.name not in CONTROL]
     recorded = [m for turn in turns for m in turn.messages]
 
-    assert (await world.inbox.status(KEY)).waiting == 0, "stranded: something waits and nobody works"
+    assert (await world.inbox.status(room)).waiting == 0, "stranded: something waits and nobody works"
     assert len(recorded) == len(set(recorded)), "a message is in two turns"
     if not wiped:
         assert set(recorded) == {m.id for m in queued}, "an accepted message is in no turn"
@@ -28,9 +48,6 @@ async def check(world: World, *, excused: Counter[tuple[str, int]], wiped: bool 
     ids = [entry.id for reel in reels for entry in reel]
     assert ids == sorted(set(ids)), "an id was given twice, or fell"
 
-    sent: dict[str, Counter[int]] = {}
-    for part in world.chat.sent:
-        sent.setdefault(part.turn, Counter())[part.index] += 1
     for turn in turns:
         copies = sent.pop(turn.turn, Counter())
         if turn.outcome == "cancelled":
@@ -45,17 +62,21 @@ async def check(world: World, *, excused: Counter[tuple[str, int]], wiped: bool 
         repeats = [p for p in world.chat.sent if p.turn == turn.turn and p.repeated]
         if not wiped:  # a reply that a lost server forgot may be put by its question's second delivery, unmarked
             assert len(repeats) >= sum(copies.values()) - len(parts), "a second copy is not marked"
-        texts = [m.text for m in world.accepted if m.id in turn.messages and parse(m.text) is None]
+        texts = [m.text for m in accepted if m.id in turn.messages and parse(m.text) is None]
         if texts and turn.outcome == "finished":
             after = set(recorded[recorded.index(turn.messages[-1]) + 1 :])
             later = [m.text for m in queued if m.id in after and parse(m.text) is None]
             assert all(text in turn.reply.text for text in texts), "the reply was not written for its messages"
             assert not any(text in turn.reply.text.split() for text in later), "the reply answers another turn's words"
-    stops = {m.id for m in world.accepted if m.text.startswith("/stop")}
-    assert set(sent) <= stops | {m.id for m in world.accepted if m.text.startswith("/")}, "a reply of no turn was shown"
+    facts = Counter(e.meta.message for reel in reels for e in reel if _is_answer(e))
+    assert wiped or max(facts.values(), default=0) <= 3, "an answer of the control lane is noted again and again"
 
     for reel in reels:
         _straight(reel, world)
+
+
+def _is_answer(entry: Entry) -> bool:
+    return isinstance(entry.fact, Event) and entry.fact.name == "command" and entry.meta.turn is None
 
 
 def _straight(reel: list[Entry], world: World) -> None:

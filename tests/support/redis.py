@@ -128,7 +128,7 @@ def shared_redis() -> Iterator[Callable[[str], ServerProcess]]:
 
     def of(kind: str) -> ServerProcess:
         if kind not in running:
-            running[kind] = ServerProcess(kind, *(CLUSTER if kind == "cluster" else ()))
+            running[kind] = _cluster() if kind == "cluster" else ServerProcess(kind)
             running[kind].start()
             if kind == "cluster":
                 _all_slots(running[kind])
@@ -140,7 +140,12 @@ def shared_redis() -> Iterator[Callable[[str], ServerProcess]]:
         process.remove()
 
 
-CLUSTER = ("--cluster-enabled", "yes", "--cluster-config-file", "nodes")
+def _cluster() -> ServerProcess:
+    # With no port of its own given, every cluster's bus is at 10000: two runs side by side would meet there.
+    bus = str(_free_port())
+    return ServerProcess(
+        "cluster", "--cluster-enabled", "yes", "--cluster-config-file", "nodes", "--cluster-port", bus, tcp=True
+    )
 
 
 def _all_slots(process: ServerProcess) -> None:

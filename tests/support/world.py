@@ -31,14 +31,16 @@ from tests.support.gate import Gate, ProcessClock
 
 KEY = SessionKey("chat", "bot", "room")
 ROUTE = Route("chat", "bot", "room")
+HALL = SessionKey("chat", "bot", "hall")
+ROOMS = (KEY, HALL)
 WORKSPACE = "w"
 TAPE = tape_name(WORKSPACE, str(KEY))
 ADMIN = "ann"
 TTL = 30.0
 
 STORE = ("window", "fetch_all", "append", "claim", "merge", "reset", "recorded")
-INBOX = ("take", "renew", "settle", "release")
-OUTBOX = ("take", "note", "renew", "done", "defer")
+INBOX = ("put", "stop", "status", "take", "renew", "settle", "release")
+OUTBOX = ("put", "take", "note", "renew", "done", "defer")
 
 
 @dataclass(frozen=True)
@@ -105,27 +107,40 @@ class World:
     def __post_init__(self) -> None:
         rules = {"chat": Rules(admins=frozenset({ADMIN}), direct="open", group="open")}
         self.access = Access(rules, Approvals(self.store, WORKSPACE, self.clock))
-        desk = GatewayDesk(self.store, WORKSPACE, self.inbox, self.outbox, self.access)
-        self.intake = Intake(self.inbox, self.outbox, self.store, WORKSPACE, self.access, desk, self.clock, redact=str)
+        self.intake = self.intake_over(self.inbox, self.outbox, self.store)
 
-    def message(self, text: str, author: str = ADMIN, number: int | None = None) -> IncomingMessage:
+    def intake_over(self, inbox: Any, outbox: Any, store: Any) -> Intake:
+        """The door of one process, over its ports."""
+        desk = GatewayDesk(store, WORKSPACE, inbox, outbox, self.access)
+        return Intake(inbox, outbox, store, WORKSPACE, self.access, desk, self.clock, redact=str)
+
+    def message(
+        self, text: str, author: str = ADMIN, number: int | None = None, room: SessionKey = KEY
+    ) -> IncomingMessage:
         """The next message of the room. Ids rise with the order of arrival."""
         number = len(self.accepted) if number is None else number
-        now = self.clock.now()
+        now, route = self.clock.now(), Route(room.channel, room.account, room.conversation)
         return IncomingMessage(
-            MessageId(f"chat/bot/{number:03}"), KEY, ROUTE, Author(author, author), text, now, now, reply_to=str(number)
+            MessageId(f"chat/bot/{number:03}"),
+            room,
+            route,
+            Author(author, author),
+            text,
+            now,
+            now,
+            reply_to=str(number),
         )
 
-    async def say(self, text: str, author: str = ADMIN) -> IncomingMessage:
+    async def say(self, text: str, author: str = ADMIN, room: SessionKey = KEY) -> IncomingMessage:
         """A person writes; returns when the platform may be told."""
-        message = self.message(text, author)
+        message = self.message(text, author, room=room)
         self.accepted.append(message)
         await self.intake.receive(message)
         return message
 
-    async def entries(self) -> list[list[Entry]]:
+    async def entries(self, room: SessionKey = KEY) -> list[list[Entry]]:
         """The archives, oldest first, and then the tape."""
-        tape = self.store._tape(TAPE)
+        tape = self.store._tape(tape_name(WORKSPACE, str(room)))
         return [*tape.archives, tape.entries]
 
 
@@ -171,7 +186,8 @@ class Process:
             async with session.lease.held():
                 await self.pipeline.drain(session)
         except (Lost, Retryable):
-            await self.inbox.release(held, after=0)
+            with suppress(Retryable):
+                await self.inbox.release(held, after=0)
         return True
 
     async def deliveries(self) -> bool:

@@ -10,7 +10,8 @@ from gateway.turn.access import Access, Rules
 from gateway.turn.approvals import Approvals
 from gateway.turn.commands import Need
 from gateway.turn.desk import GatewayDesk
-from gateway.turn.intake import LONGEST, QUIET, Intake
+from gateway.turn.intake import LONGEST, Intake
+from gateway.turn.notices import QUIET
 from tests.faults.stage import Stage
 from tests.support.world import ROUTE, TAPE, WORKSPACE
 

@@ -23,10 +23,27 @@ def handler(command: Command) -> Handler | None:
     return _BY_NAME.get("help" if command.name == "start" else command.name)
 
 
+def refusal(found: Handler) -> str:
+    """What to say to somebody who may not do that here."""
+    return f"/{found.name} is for admins here. Nothing was changed."
+
+
 def unknown(command: Command) -> str:
     """What to say about a command that nobody knows."""
     near = difflib.get_close_matches(command.name, _BY_NAME, n=1)
     return f"I know no command /{command.name}." + (f" Did you mean /{near[0]}?" if near else " /help lists them.")
 
 
-__all__ = ["HANDLERS", "Acted", "Asked", "Command", "Desk", "Handler", "Need", "handler", "parse", "unknown"]
+__all__ = [
+    "HANDLERS",
+    "Acted",
+    "Asked",
+    "Command",
+    "Desk",
+    "Handler",
+    "Need",
+    "handler",
+    "parse",
+    "refusal",
+    "unknown",
+]

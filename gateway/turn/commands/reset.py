@@ -4,6 +4,11 @@ from gateway.turn.commands.command import Acted, Asked, Handler, Need
 from gateway.turn.commands.parse import Command
 
 
+def restarts(command: Command) -> bool:
+    """Whether a /reset, once authorised, starts the tape anew, and so stops at once what runs and waits before it."""
+    return command.rest.lower() in ("", "discard")
+
+
 def _need(command: Command) -> Need:
     return Need.ADMIN if command.rest.lower() == "discard" else Need.OWNER
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from gateway.turn.commands.command import Acted, Asked, Handler, anyone
 
 NOTHING = "Nothing is running and nothing waits."
+NOTHING_OF_YOURS = "Nothing of yours is running, and nothing of yours waits."
 
 
 async def _stop(_asked: Asked) -> Acted:

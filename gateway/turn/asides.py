@@ -1,0 +1,24 @@
+"""Facts beside the conversation: which command was answered past the queue, and how."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from gateway.message import IncomingMessage, MessageId
+from gateway.tape.entries import Draft, Entry, Event, Json, Meta
+from gateway.turn.commands import Command
+
+
+def aside(message: IncomingMessage, command: Command, answer: str, now: datetime) -> Draft:
+    """The fact that a command was answered. It enters no view and disturbs no turn."""
+    data: dict[str, Json] = {"name": command.name, "raw": command.raw, "by": message.author.id, "answer": answer}
+    meta = Meta(author=message.author.id, message=message.id, context=False, more={"session": str(message.session)})
+    return Draft(Event("command", data), now, meta)
+
+
+def answered(entries: Iterable[Entry], message: MessageId) -> str | None:
+    """How the command of this message was answered, as far as these entries tell."""
+    for entry in entries:
+        match entry.fact:
+            case Event("command", {"answer": str(answer)}) if entry.meta.message == message:
+                return answer
+    return None
