@@ -29,6 +29,8 @@ log = structlog.get_logger()
 MOST_ATTEMPTS = 10
 """After so many attempts without a final text a turn ends all the same, and its person is told."""
 
+NOT_ANY_MORE = "You may not talk to me here any more. Nothing was changed."
+
 GAVE_UP = (
     f"I tried {MOST_ATTEMPTS} times to answer this and failed each time, so I stop here. What was done so far is kept; "
     "the reason stands in the log. Please ask again, perhaps in other words."
@@ -151,7 +153,9 @@ class Work:
         found = handler(command)
         if found is None:
             return Acted(unknown(command))
-        if await self._access.admit(message) is not Verdict.TALK or not self._access.may(message, found.need(command)):
+        if await self._access.admit(message) is not Verdict.TALK:
+            return Acted(NOT_ANY_MORE)
+        if not self._access.may(message, found.need(command)):
             return Acted(refusal(found))
         try:
             return await found.run(Asked(command, message, self._clock.now(), self._desk))

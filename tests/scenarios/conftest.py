@@ -1,4 +1,4 @@
-"""One gateway for the tests of a module, with both fakes; every test brings its own people and chats."""
+"""One gateway for the tests of this folder, with both fakes; every test brings its own people and chats."""
 
 from collections.abc import AsyncIterator, Iterator
 from itertools import count
@@ -14,7 +14,7 @@ from tests.support.gateway import Home
 _numbers = count()
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="package", loop_scope="package")
 async def living() -> AsyncIterator[Bot]:
     async with FakeTelegram() as tg, FakeOpenAI() as ai:
         allowed = ",".join(map(str, FRIENDS))

@@ -1,5 +1,6 @@
 """The bot of a module's tests, and what tests ask about it."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ from tests.platforms.telegram import Chat, FakeTelegram, Json, Person, Sent
 from tests.support.gateway import Gateway, Home
 
 ADMIN = 1001
-FRIENDS = range(2001, 2081)
+FRIENDS = range(2001, 2501)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +45,7 @@ class Bot:
         return await self.home.tape(session(chat, topic))
 
     async def until_tape(self, chat: Chat, seen: Callable[[Sequence[Entry]], bool]) -> Sequence[Entry]:
-        """The tape of a chat once it is as wanted; looked at after each line of the log and each sent message."""
-        import asyncio
-
+        """The tape of a chat once it is as wanted."""
         async with asyncio.timeout(30):
             while not seen(entries := await self.tape(chat)):
                 await asyncio.sleep(0.05)

@@ -9,7 +9,7 @@ from tests.platforms.telegram import Entity
 from tests.scenarios.friends import outcomes, session, words
 from tests.support.page import Page
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 ODD = {
     "NUL": ("a\0b", "a\ufffdb"),

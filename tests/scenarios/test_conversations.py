@@ -8,9 +8,9 @@ import pytest
 
 from gateway.tape.entries import ToolCall, ToolResult
 from tests.platforms.openai import Text, ToolCalls
-from tests.scenarios.friends import events, facts, outcomes, session, words
+from tests.scenarios.friends import FRIENDS, events, facts, outcomes, session, words
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
 async def test_a_stranger_gets_a_code_and_talks_once_an_admin_has_approved_it_on_the_command_line(bot, number):
@@ -150,7 +150,7 @@ async def test_a_tool_that_does_not_exist_or_gets_broken_arguments_answers_with_
 
 async def test_two_people_at_the_same_moment_get_their_own_answers(bot, ben, ann):
     """Case C53: nothing of one person's turn shows in another's."""
-    people = [bot.tg.person(2050 + n, f"Friend {n}") for n in range(8)]
+    people = [bot.tg.person(FRIENDS[-1 - n], f"Friend {n}") for n in range(8)]
     rooms = [bot.tg.private(person) for person in people]
     for turn in range(5):
         for person, room in zip(people, rooms, strict=True):

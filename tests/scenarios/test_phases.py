@@ -8,7 +8,7 @@ from gateway.tape.entries import Event
 from tests.platforms.openai import Stall, Text
 from tests.scenarios.friends import anchors, events, outcomes, session, words
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
 def beyond(before, after):

@@ -175,7 +175,7 @@ async def test_a_second_store_on_one_redis_is_refused(tg, ai):
         redis.remove()
 
 
-async def test_the_embedded_server_that_is_killed_under_load_comes_back_or_says_so(tg, ai):
+async def test_while_the_embedded_server_is_dead_nothing_is_acknowledged_and_the_next_start_goes_on(tg, ai):
     """Promise "Redis away: no turn, no ack": an embedded server that dies is not silently missed."""
     async with Home(tg, ai, telegram__access="open", session__lease_ttl="2") as home:
         gateway = await (await home.start()).polls()

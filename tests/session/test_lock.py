@@ -206,6 +206,24 @@ async def test_an_unexpected_error_of_the_renewal_ends_the_body_at_once_and_is_s
             await asyncio.Event().wait()
 
 
+async def test_a_renewal_that_comes_while_a_cancelled_body_cleans_up_gives_nothing_back(clock: ManualClock) -> None:
+    answer = asyncio.Event()
+
+    async def renew() -> None:
+        await answer.wait()
+
+    lease = Lease(renew, name="x", ttl=30, asked=clock.boot() - 29.9, clock=clock)
+    with pytest.raises(LeaseLost):
+        async with asyncio.timeout(10), lease.held():
+            lease.hurry()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                answer.set()
+                for _ in range(5):
+                    await asyncio.sleep(0)
+
+
 async def test_a_lease_that_ran_out_before_its_body_began_cancels_it_at_its_first_wait(clock: ManualClock) -> None:
     lease = Lease(Renewals(), name="x", ttl=30, asked=clock.boot() - 31, clock=clock)
     with pytest.raises(LeaseLost):

@@ -27,7 +27,7 @@ from tests.support.locks import is_locked
 T = TypeVar("T")
 
 REPOSITORY = Path(__file__).parents[2]
-PATIENCE = 40.0
+PATIENCE = 60.0
 """Seconds for anything that a gateway does: long, since tests may share a busy machine."""
 
 

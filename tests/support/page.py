@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+from collections.abc import AsyncIterator
 from types import TracebackType
 from typing import Any, Self
 
@@ -59,6 +60,18 @@ class Page:
                 if said:
                     return str(said[0])
                 await asyncio.sleep(0.05)
+
+    async def follow(self) -> AsyncIterator[tuple[str, dict[str, Any]]]:
+        """What the gateway tells a page that is open: the name of each event, and its data. The first is `hello`."""
+        assert self._client
+        name = ""
+        async with self._client.get(f"{self._gateway.origin}/api/events", params={"chat": self._chat}) as stream:
+            async for line in stream.content:
+                match line.decode().rstrip("\n").partition(": "):
+                    case ("event", _, text):
+                        name = text
+                    case ("data", _, text):
+                        yield name, json.loads(text)
 
     async def asks(self, text: str) -> str:
         """Says something, and returns the answer."""

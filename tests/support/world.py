@@ -176,7 +176,10 @@ class Process:
     async def turns(self) -> bool:
         """Takes one ready session and answers it. False if none was ready."""
         asked = self.clock.boot()
-        held = await self.inbox.take()
+        try:
+            held = await self.inbox.take()
+        except Retryable:
+            return True
         if held is None:
             return False
         held = replace(held, asked=asked)  # as this process' own clock says
@@ -193,7 +196,10 @@ class Process:
     async def deliveries(self) -> bool:
         """Takes one due reply and brings it out. False if none was due."""
         asked = self.clock.boot()
-        parcel = await self.outbox.take([("chat", "bot")])
+        try:
+            parcel = await self.outbox.take([("chat", "bot")])
+        except Retryable:
+            return True
         if parcel is None:
             return False
         parcel = replace(parcel, asked=asked)

@@ -1,17 +1,21 @@
 """Delivery against a channel that fails in every way it may."""
 
+import asyncio
 from collections import deque
+from contextlib import suppress
 
 import pytest
 
 from gateway.channel import Ambiguous, Part
 from gateway.errors import Refused, Retryable
-from gateway.message import Reply, TurnId
-from gateway.tape.entries import Event
+from gateway.message import Reply, Route, TurnId
+from gateway.tape.entries import Draft, Event, Meta
+from gateway.tape.index import delivery
+from gateway.turn.delivery import FAULTS, MUCH_LATER
 from gateway.turn.sweep import Sweep
 from tests.faults.stage import Stage
 from tests.support.gate import Gate
-from tests.support.world import KEY, ROUTE, TAPE, Chat, Process
+from tests.support.world import HALL, KEY, ROUTE, TAPE, Chat, Process
 
 
 class Moody(Chat):
@@ -171,3 +175,137 @@ async def test_a_part_that_may_have_left_before_redis_lost_everything_is_marked(
     await stage.actor().all()
 
     assert [s.repeated for s in stage.world.chat.sent] == [True]
+
+
+async def test_a_channel_that_fails_in_an_unknown_way_gets_the_part_once_more_and_no_third_time():
+    """C01, P8: nobody knows whether the part left, so it is as if no answer came."""
+    desk = Desk(ValueError("ours"), KeyError("ours"))
+    await desk.put(1, "one two")
+    await desk.put(2, "three")
+    for _ in range(6):
+        desk.stage.clock.advance(5)
+        await desk.once()
+
+    assert desk.shown() == ["two", "three"]
+    assert desk.facts() == ["delivery.unknown", "delivery", "delivery"]
+
+
+async def test_a_reply_that_cannot_be_cut_ends_with_a_fact_and_lets_the_next_one_go():
+    desk = Desk()
+    render = desk.chat.render
+
+    def faulty(text):
+        if text == "one":
+            raise ZeroDivisionError
+        return render(text)
+
+    desk.chat.render = faulty
+    await desk.put(1, "one")
+    await desk.put(2, "two")
+    delivery = desk.process.delivery
+    for tries in range(FAULTS):
+        parcel = await desk.stage.world.outbox.take([("chat", "bot")])
+        assert parcel.reply.text == "one", tries
+        delivery._open += 1
+        await delivery._bring(parcel)
+        desk.stage.clock.advance(MUCH_LATER + 1)
+    await desk.once()
+
+    assert desk.shown() == ["two"]
+    assert desk.facts() == ["delivery.failed", "delivery"]
+
+
+async def test_an_outage_of_days_is_waited_for():
+    """C02: a day of tries is a large number."""
+    desk = Desk(Retryable("refused"))
+    await desk.put(1, "one")
+    desk.stage.server.route(ROUTE).tries = 5000
+    await desk.once()
+    desk.stage.clock.advance(65)
+    await desk.once()
+
+    assert desk.shown() == ["one"]
+
+
+async def test_a_route_that_waits_does_not_hold_up_another():
+    """C08"""
+    desk = Desk(Retryable("slow down", after=120))
+    hall = Route("chat", "bot", "hall")
+    await desk.put(1, "one")
+    await desk.stage.world.outbox.put(Reply(TurnId("t2"), HALL, hall, "ping"))
+    await desk.once()
+    await desk.once()
+
+    assert desk.shown() == ["ping"]
+
+
+@pytest.mark.parametrize("before", ["one two three", "one"], ids=["fewer", "more"])
+async def test_a_reply_that_is_cut_anew_after_some_receipts_is_sent_whole_and_marked(before):
+    """P12: receipts tell of the parts of another cut, so none of these is known to be there."""
+    desk = Desk()
+    stage, chat = desk.stage, desk.chat
+    asked = await stage.world.say("word000")
+    actor = stage.actor()
+    await actor.all_turns()
+    of = len(before.split())
+    receipt = Draft(delivery(asked.turn, 0, of + 4, "1"), stage.clock.now(), Meta(context=False))
+    await stage.world.store.append(TAPE, [receipt])
+    while await desk.once():
+        pass
+
+    assert [(s.text, s.repeated) for s in chat.sent] == [("#1", True), ("word000", False)]
+    assert stage.world.store._tape(TAPE).index.find(asked.id).shown
+
+
+async def test_a_reply_that_is_shown_is_not_cut_again():
+    stage = Stage()
+    await stage.world.say("word000")
+    await stage.actor().all()
+    [turn] = stage.world.store._tape(TAPE).index.turns.values()
+    before = len(stage.world.chat.sent)
+    stage.server.wipe()
+    await stage.world.outbox.put(turn.reply)
+    desk = Process(stage.world, Gate(nothing, set()))
+    desk.chat.render = lambda text: [Part("another"), Part("cut")]
+    await desk.deliveries()
+
+    assert len(stage.world.chat.sent) == before
+    assert not stage.server.route(ROUTE).replies
+
+
+async def test_an_orderly_stop_gives_the_route_back_and_says_what_is_not_known():
+    """C05, P8: the send was begun, so the next process marks it."""
+    desk = Desk()
+    started, chat_send = asyncio.Event(), desk.chat.send
+
+    async def hang(*_args, **_named):
+        started.set()
+        await asyncio.Event().wait()
+
+    desk.chat.send = hang
+    await desk.put(1, "one")
+    delivery_ = desk.process.delivery
+    task = asyncio.create_task(delivery_.run())
+    delivery_._due.set()
+    await started.wait()
+    assert await delivery_.owes()
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+    desk.chat.send = chat_send
+    await desk.once()
+
+    assert desk.shown() == ["*one"]
+
+
+async def test_a_reply_that_nobody_has_taken_yet_is_owed_and_one_that_must_wait_is_not():
+    """C110: what a stop waits for."""
+    desk = Desk(Retryable("slow down", after=30))
+    delivery_ = desk.process.delivery
+    assert not await delivery_.owes()
+    await desk.put(1, "one")
+    assert await delivery_.owes()
+    await desk.once()
+    assert not await delivery_.owes()
+    desk.stage.server.away = True
+    assert not await delivery_.owes()

@@ -9,11 +9,12 @@ from gateway.redact import Redactor
 from gateway.turn.access import Access, Rules
 from gateway.turn.approvals import Approvals
 from gateway.turn.commands import Need
+from gateway.turn.commands.stop import NOTHING, NOTHING_OF_YOURS
 from gateway.turn.desk import GatewayDesk
-from gateway.turn.intake import LONGEST, Intake
+from gateway.turn.intake import FULL, LONGEST, Intake
 from gateway.turn.notices import QUIET
 from tests.faults.stage import Stage
-from tests.support.world import ROUTE, TAPE, WORKSPACE
+from tests.support.world import HALL, KEY, ROUTE, TAPE, WORKSPACE
 
 
 def texts(stage):
@@ -150,3 +151,139 @@ async def test_a_secret_in_a_message_reaches_no_tape():
 
     assert "hunter2" not in repr(stage.world.store._tape(TAPE).entries)
     assert "hunter2" not in repr(stage.world.chat.sent)
+
+
+async def test_a_stranger_is_told_though_the_first_try_failed():
+    """P5: a notice counts as given when it is durable."""
+    stage = Stage()
+    intake = pairing(stage)
+    await intake._access.approvals.ask(direct(stage, "hello"))
+    stage.server.away = True
+    with pytest.raises(Retryable):
+        await intake.receive(direct(stage, "hello"))
+    stage.server.away = False
+    await intake.receive(direct(stage, "hello"))
+
+    assert len(texts(stage)) == 1
+
+
+async def test_every_stranger_is_told():
+    stage = Stage()
+    intake = pairing(stage)
+    for number, who in enumerate(["bob", "cid", "bob", "dee", "cid"]):
+        await intake.receive(direct(stage, "hello", who, number))
+
+    assert len(set(texts(stage))) == len(texts(stage)) == 3
+    stage.clock.advance(2 * QUIET)
+    await intake.receive(direct(stage, "hello", "eve", 9))
+    assert len(intake._notices._told) == 1, "who was told long ago is not remembered"
+
+
+async def test_a_full_queue_says_so_once_a_minute():
+    """A flood gets one line, and what was accepted is answered."""
+    stage = Stage()
+    stage.world.inbox._capacity = 2
+    for number in range(5):
+        await stage.world.intake.receive(stage.world.message(f"word00{number}", number=number))
+
+    assert texts(stage) == [FULL]
+    assert (await stage.world.inbox.status(KEY)).waiting == 2
+
+
+async def test_a_stop_with_nothing_of_ones_own_does_not_say_that_nothing_runs():
+    stage = Stage()
+    await stage.world.say("word000", "ann")
+    await stage.world.say("/stop", "bob")
+    await stage.world.say("/stop", "ann")
+    await stage.world.say("/stop", "ann")
+
+    assert texts(stage) == [NOTHING_OF_YOURS, NOTHING]
+
+
+class Dies(Exception):
+    """The process ends here."""
+
+
+@pytest.mark.parametrize("text", ["/status", "/whoami", "/stop", "/reset"])
+@pytest.mark.parametrize("port", ["outbox.put", "store.append"])
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+async def test_a_command_whose_answer_was_cut_off_by_a_crash_is_answered_and_noted_once(text, port, after):
+    """P5: the platform brings it again, and again, and both steps happen once."""
+    stage = Stage()
+    message = stage.world.message(text, "bob", 1)
+    name, method = port.split(".")
+    part = getattr(stage.world, name)
+    real = getattr(part, method)
+
+    async def dies(*args, **named):
+        if after:
+            await real(*args, **named)
+        raise Dies
+
+    setattr(part, method, dies)
+    with pytest.raises(Dies):
+        await stage.world.intake.receive(message)
+    setattr(part, method, real)
+    for _ in range(2):
+        await stage.world.intake.receive(message)
+
+    assert len(texts(stage)) == 1
+    assert [e.fact.data["answer"] for e in stage.world.store._tape(TAPE).entries] == texts(stage)
+
+
+async def test_a_command_that_the_tape_knows_as_answered_does_nothing_though_redis_forgot_it():
+    """F13b: a /stop from before the loss must not end what runs now."""
+    stage = Stage()
+    stop = await stage.world.say("/stop")
+    stage.server.wipe()
+    await stage.world.say("word001")
+    await stage.world.intake.receive(stop)
+
+    assert not stage.server.session(KEY).marks
+    assert texts(stage) == []
+
+
+async def test_help_shows_what_its_reader_may_do_and_start_greets():
+    stage = Stage()
+    for number, (text, who, private) in enumerate(
+        [("/help", "ann", False), ("/help", "bob", False), ("/start", "bob", True)]
+    ):
+        message = replace(stage.world.message(text, who, number), private=private)
+        stage.world.accepted.append(message)
+        await stage.world.intake.receive(message)
+    await stage.actor().all()
+    told = ["".join(s.text for s in stage.world.chat.sent if s.turn.endswith(f"{n}")) for n in range(3)]
+
+    def shown(text):
+        return {line[3:].split()[0] for line in text.splitlines() if line.startswith("- /")}
+
+    everybody = {"help", "status", "stop", "whoami", "anchors", "search"}
+    assert shown(told[0]) == everybody | {"handoff", "reset", "pair"}
+    assert shown(told[1]) == everybody
+    assert shown(told[2]) == everybody | {"handoff", "reset"}
+    assert told[2].startswith("Hello. ")
+
+
+async def test_discarding_a_conversation_needs_an_admin_also_in_ones_own_session():
+    """C98: the owner may reset, and may not destroy; a refused reset stops nothing."""
+    stage = Stage()
+    await stage.world.intake.receive(direct(stage, "word001", number=1))
+    await stage.world.intake.receive(direct(stage, "/reset discard", number=2))
+    await stage.world.intake.receive(direct(stage, "/reset all of it", number=3))
+    assert not stage.server.session(KEY).marks
+    assert texts(stage) == ["/reset is for admins here. Nothing was changed."]
+    await stage.world.intake.receive(direct(stage, "/reset", number=4))
+
+    assert len(stage.server.session(KEY).marks) == 2
+
+
+async def test_a_person_sees_and_searches_their_own_session_alone():
+    """C58"""
+    stage = Stage()
+    await stage.world.say("word000", "ann")
+    elsewhere = stage.world.message("/search word000", "bob", 1, room=HALL)
+    stage.world.accepted.append(elsewhere)
+    await stage.world.intake.receive(elsewhere)
+    await stage.actor().all()
+
+    assert "".join(s.text for s in stage.world.chat.sent if s.turn == elsewhere.id).startswith("Nothing on the tape")
