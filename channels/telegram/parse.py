@@ -27,6 +27,7 @@ class Me:
     username: str
 
     def is_named(self, name: str) -> bool:
+        """Whether a name, with or without its @, is this bot's."""
         return name.removeprefix("@").casefold() == self.username.casefold()
 
 

@@ -19,7 +19,7 @@ from gateway.web.app import CannotBind, WebApp
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger()
 
-_TRY_AGAIN, _BEAT = 5.0, 15.0  # seconds
+_TRY_AGAIN, _BEAT = 5.0, 3.0  # seconds; at a beat a page that waits reads again what another process may have sent
 
 
 class WebChannel:

@@ -39,6 +39,7 @@ class Feed:
         self._stirred.set()
 
     def close(self) -> None:
+        """Ends the feed: whoever takes from it gets nothing more."""
         self._closed = True
         self._stirred.set()
 

@@ -15,9 +15,11 @@ class Waiting:
         return message in self._messages
 
     def add(self, message: IncomingMessage) -> None:
+        """Remembers an accepted message, once."""
         self._messages.setdefault(message.id, message)
 
     def drop(self, ids: Iterable[MessageId]) -> None:
+        """Forgets messages; unknown ones are no matter."""
         for id_ in ids:
             self._messages.pop(id_, None)
 

@@ -27,6 +27,7 @@ async def check(room: Room, name: str) -> int:
 
 
 async def test_every_call_of_a_conversation_can_be_rebuilt_from_its_tape() -> None:
+    """P11."""
     room = Room(DemoModel())
     for text in ("hello", "search hello", "handoff tea", "and now?", "info", "what time is it"):
         await room.say(text)
@@ -34,6 +35,7 @@ async def test_every_call_of_a_conversation_can_be_rebuilt_from_its_tape() -> No
 
 
 async def test_calls_around_an_overflow_a_retry_and_a_handoff_by_a_tool_can_be_rebuilt() -> None:
+    """P11."""
     script: list[Scripted] = [
         "one",
         "two",

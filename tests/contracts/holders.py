@@ -52,7 +52,7 @@ class HoldersContract(ABC):
         assert held.waiting.messages == (message(5000),)
 
     async def test_the_session_of_a_dead_holder_becomes_ready_by_itself(self, server: Server) -> None:
-        """C44."""
+        """P7: C44."""
         dying, inbox = server.inbox(ttl=0.05), server.inbox()
         await dying.put(message(1))
         dead = await dying.take()

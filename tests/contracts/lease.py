@@ -41,6 +41,7 @@ class LeaseContract(ABC):
     def keeper(self) -> Keeper: ...
 
     async def test_a_lease_outlives_its_ttl_by_renewing(self, keeper: Keeper) -> None:
+        """P2."""
         clock = ManualClock()
         told: list[Marks] = []
         lease = Lease(
@@ -61,6 +62,7 @@ class LeaseContract(ABC):
         assert clock.boot() > 90
 
     async def test_a_body_whose_lease_was_taken_over_is_cancelled(self, keeper: Keeper) -> None:
+        """P2, P9."""
         clock, cancelled = ManualClock(), False
         lease = Lease(await keeper.take(30), name="x", ttl=30, asked=clock.boot(), clock=clock)
         await keeper.steal()
@@ -75,6 +77,7 @@ class LeaseContract(ABC):
         assert cancelled
 
     async def test_a_body_whose_lease_cannot_be_renewed_until_the_deadline_is_cancelled(self, keeper: Keeper) -> None:
+        """P2, P9."""
         clock = Clock()
         renew, asked = await keeper.take(0.6), clock.boot()
         lease = Lease(renew, name="x", ttl=0.6, asked=asked, clock=clock)

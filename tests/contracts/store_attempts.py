@@ -45,6 +45,7 @@ class AttemptContract(StoreCase):
         assert fourth.ops == (called("c1"), returned("c1"))
 
     async def test_a_closed_attempt_neither_journals_nor_commits(self) -> None:
+        """P9."""
         await turn(self.store, message("m0"))
         base = await self.store.window(TAPE)
         closed = await self.store.claim(TAPE, [message("m1")])
@@ -118,6 +119,7 @@ class AttemptContract(StoreCase):
         assert second.ops == (called("c1"), returned("c1"))
 
     async def test_ids_go_on_counting_over_a_reset_and_the_opening_tells_what_it_closes(self) -> None:
+        """P1."""
         await turn(self.store, message("m1"))
         before = await self.ids()
         record = await reset(self.store, "r1")

@@ -30,6 +30,7 @@ from tests.tape.given import (
 
 class MergeContract(StoreCase):
     async def test_a_merge_adds_all_of_the_fork_and_its_mark_with_rising_ids(self) -> None:
+        """P1."""
         claim = await self.store.claim(TAPE, [message("m1", "hi")])
         ops = called("c1"), returned("c1"), note("loop.step", {"status": "ok"}, NOW), said("hello")
         fork = fork_of(await self.store.window(TAPE), claim, *ops)
@@ -90,6 +91,7 @@ class MergeContract(StoreCase):
 
     @pytest.mark.parametrize("grown", [False, True])
     async def test_of_many_merges_at_one_version_one_wins(self, grown: bool) -> None:
+        """P3."""
         if grown:
             await turn(self.store, message("before"))
         base = await self.store.window(TAPE)

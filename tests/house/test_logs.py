@@ -79,6 +79,7 @@ def test_a_line_of_json_is_the_event_and_its_fields() -> None:
 
 @both
 def test_no_secret_leaves_by_any_part_of_a_line(form: Form) -> None:
+    """P14."""
     stream = started(form)
     log = structlog.get_logger()
     log.info(f"event {SECRET}", value=SECRET, nested={"a": [SECRET]}, odd=ValueError(SECRET), data=SECRET.encode())
@@ -113,6 +114,7 @@ def test_no_secret_leaves_by_any_part_of_a_line(form: Form) -> None:
 
 @both
 def test_a_traceback_shows_no_local_variable(form: Form) -> None:
+    """P14."""
     stream = started(form)
     words = ["what", "people", "wrote"]
     try:

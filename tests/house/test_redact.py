@@ -40,6 +40,7 @@ def test_a_given_secret_is_found_in_every_spelling(secret: str, spell: object) -
 @settings(deadline=None)
 @given(st.text(min_size=6), st.text(), st.text())
 def test_no_given_secret_is_left_whatever_stands_around_it(secret: str, before: str, after: str) -> None:
+    """P14."""
     text = Redactor([secret]).redact(before + secret + after)
     assert secret not in text.replace("[redacted]", "\0") or secret in "[redacted]"
 

@@ -78,6 +78,7 @@ async def test_data_is_kept_from_one_run_to_the_next(folder: Path) -> None:
 
 
 async def test_the_server_lives_on_when_who_started_it_leaves_before_another(folder: Path) -> None:
+    """F14."""
     first = await enter(folder)
     second = await enter(folder)
     assert second.url == first.url
@@ -106,6 +107,7 @@ async def test_two_users_in_one_process_count_as_two(folder: Path) -> None:
 
 
 async def test_a_server_that_outlived_a_kill_is_used_again_with_its_data_and_stopped_by_the_next(folder: Path) -> None:
+    """F14."""
     first = await enter(folder)
     async with connected(first.url) as client:
         await client.set("key", "value")
@@ -198,6 +200,7 @@ async def test_any_folder_will_do(tmp_path: Path, name: str) -> None:
 
 
 async def test_a_long_folder_has_a_private_socket_of_its_own_elsewhere(tmp_path: Path) -> None:
+    """F14."""
     urls = set()
     for name in ("x" * 150, "y" * 150):
         async with EmbeddedServer(tmp_path / name) as server:

@@ -177,7 +177,7 @@ async def test_no_schedule_loses_doubles_or_reorders_in_memory(seed: int) -> Non
 async def test_no_schedule_loses_doubles_or_reorders_on_a_server(
     shared_redis: Callable[[str], ServerProcess], kind: str, first: int
 ) -> None:
-    """Each kind takes half of the seeds."""
+    """P2, P6, P7: Each kind takes half of the seeds."""
     redis_process = shared_redis(kind)
     redis_server = RedisServer(redis_process.url)
     for seed in range(first, SEEDS, 2):

@@ -175,7 +175,7 @@ class Home:
     """`async with Home(telegram, model) as home:` a data folder, the gateways that use it, and nothing left of either.
 
     Gateways get the settings that point them at the fakes, and `settings` (`web__port="0"`) over them; else their
-    environment is empty. `data` may be another home's: then both work on the same tapes.
+    environment is empty.
     """
 
     def __init__(

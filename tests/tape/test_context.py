@@ -262,6 +262,7 @@ def complain(found: Sequence[JsonMap]) -> str | None:
 @unhurried
 @given(tapes)
 def test_every_tape_gives_a_view_that_a_strict_provider_takes(tape: list[Draft]) -> None:
+    """P10."""
     assert complain(default_view(tape).messages) is None
 
 

@@ -56,6 +56,7 @@ async def merged(request: pytest.FixtureRequest, fast: Path) -> tuple[Path, byte
 
 
 async def test_a_merge_that_was_cut_at_any_byte_is_no_part_of_the_tape(merged: tuple[Path, bytes, bytes]) -> None:
+    """F5."""
     folder, before, after = merged
     path = folder / f"{TAPE}.jsonl"
     old = entries_of(before)
@@ -73,6 +74,7 @@ async def test_a_merge_that_was_cut_at_any_byte_is_no_part_of_the_tape(merged: t
 
 
 async def test_the_next_writer_puts_half_a_merge_aside_whatever_it_writes(merged: tuple[Path, bytes, bytes]) -> None:
+    """F5."""
     folder, before, after = merged
     path, torn = folder / f"{TAPE}.jsonl", folder / f"{TAPE}.torn"
     last = max((e.id for e in entries_of(before)), default=0)
@@ -103,6 +105,7 @@ async def test_a_whole_merge_is_left_alone(merged: tuple[Path, bytes, bytes]) ->
 
 
 async def test_a_reader_beside_a_writer_sees_the_merge_when_it_is_whole(merged: tuple[Path, bytes, bytes]) -> None:
+    """F7: readers never write."""
     folder, before, after = merged
     path = folder / f"{TAPE}.jsonl"
     path.write_bytes(before)
@@ -142,6 +145,7 @@ async def test_facts_from_the_side_need_no_mark(tmp_path: Path) -> None:
 
 
 async def test_a_writer_that_waits_while_the_tape_is_archived_lands_on_the_new_one(tmp_path: Path) -> None:
+    """F6."""
     store, other = opened(tmp_path), opened(tmp_path)
     await turn(store, message("m1"))
     path, archive = tmp_path / f"{TAPE}.jsonl", tmp_path / f"{TAPE}.jsonl.20261201T090000Z.bak"
@@ -164,6 +168,7 @@ async def test_a_writer_that_waits_while_the_tape_is_archived_lands_on_the_new_o
 
 
 async def test_a_merge_that_waits_while_the_tape_is_archived_is_refused(tmp_path: Path) -> None:
+    """F6."""
     store, other = opened(tmp_path), opened(tmp_path)
     await turn(store, message("m0"))
     claim = await store.claim(TAPE, [message("m1")])
@@ -204,6 +209,7 @@ def states_of_a_reset(folder: Path, old: bytes, new: bytes) -> Iterator[str]:
 async def test_a_crash_anywhere_in_a_reset_leaves_the_old_tape_or_archive_and_new_one(
     tmp_path: Path, first: bool
 ) -> None:
+    """F6."""
     folder = tmp_path / "tapes"
     store = opened(folder)
     path = folder / f"{TAPE}.jsonl"

@@ -74,6 +74,10 @@ class Room:
         return repr([server, tape, self.written, self.stage.world.chat.sent])
 
 
+def _events(room: Room) -> list[Event]:
+    return [entry.fact for entry in room.stage.world.store._tape(TAPE).entries if isinstance(entry.fact, Event)]
+
+
 @pytest.mark.parametrize("tool", [leak, fail], ids=["result", "error"])
 async def test_what_the_model_and_its_tools_say_is_redacted_before_it_is_journaled(tool: Any) -> None:
     room = Room(tool)
@@ -128,8 +132,7 @@ async def test_the_reason_of_a_refused_send_is_redacted_on_the_tape() -> None:
     await actor.all()
 
     assert delivery is actor._process.delivery
-    facts = [e.fact for e in room.stage.world.store._tape(TAPE).entries if isinstance(e.fact, Event)]
-    [failed] = [fact for fact in facts if fact.name == "delivery.failed"]
+    [failed] = [fact for fact in _events(room) if fact.name == "delivery.failed"]
     assert "[redacted]" in str(failed.data["reason"])
     assert KEY not in room.everything()
 
@@ -143,3 +146,16 @@ def test_redacting_keeps_the_names_by_which_calls_and_results_find_each_other() 
     assert result == Returned(KEY, "[redacted]", now)
     words = Appended(Message("assistant", "nothing secret", {"n": 1}), now, context=False)
     assert cleaned(words, redact) == words
+
+
+async def test_an_answer_of_the_control_lane_is_redacted() -> None:
+    room = Room()
+    message = replace(room.stage.world.message("/whoami"), author=Author(KEY, "Ann"))
+    await room.stage.world.intake.receive(message)
+    await room.actor().all()
+
+    [fact] = [fact for fact in _events(room) if fact.name == "command"]
+    noted = fact.data["answer"]
+    assert KEY not in str(noted)
+    assert KEY not in repr(room.stage.world.chat.sent)
+    assert "Your id is `[redacted]`" in str(noted)

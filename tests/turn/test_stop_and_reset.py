@@ -1,6 +1,10 @@
 """/stop and /reset while a turn runs: what is said, what is recorded, what is shown."""
 
+from dataclasses import replace
+
 from gateway.tape.entries import Anchor, Error, Event
+from gateway.tape.fork import Fork, words
+from gateway.tape.window import Recorded
 from tests.faults.stage import Stage
 from tests.support.world import ROUTE, TAPE
 
@@ -147,3 +151,46 @@ def _replies(stage, message):
     from gateway.message import Reply
 
     yield Reply(message.turn, message.session, ROUTE, "again")
+
+
+async def test_a_stop_is_answered_when_the_last_of_its_messages_is_recorded():
+    """F13, C47: two people's turns, one answer that counts both."""
+    stage = Stage()
+    await stage.world.say("word000", "ann")
+    await stage.world.say("word001", "bob")
+    stop = await stage.world.say("/stop")
+    await stage.actor().all()
+
+    assert shown(stage, stop) == "Stopped: 2 messages will not be answered."
+    assert outcomes(stage) == {"000": "cancelled", "001": "cancelled"}
+    await stage.judge()
+
+
+async def test_a_turn_that_is_recorded_as_cancelled_shows_no_reply_whoever_recorded_it():
+    """P9: also where a record of another hand has one."""
+    stage = Stage()
+    message = await stage.world.say("word000")
+    store, reply = stage.world.store, next(_replies(stage, await stage.world.say("word001", "bob")))
+    claim = await store.claim(TAPE, [message])
+    fork = Fork(await store.window(TAPE), claim.turn, words=words([message]))
+    await store.merge(claim, fork, Recorded(claim.turn, (message.id,), "cancelled", replace(reply, turn=claim.turn)))
+    await stage.actor().all()
+
+    assert shown(stage, message) == ""
+
+
+async def test_a_reset_is_stopped_as_any_other_message_and_then_restarts_nothing():
+    """DESIGN 8: what is dropped by a stop stands on the tape as cancelled."""
+    stage = Stage()
+    actor = stage.actor()
+    await stage.world.say("word000")
+    await actor.until("model.ask:after", freezes=False)
+    await stage.world.say("/reset")
+    stop = await stage.world.say("/stop")
+    await actor.finish()
+    await stage.actor().all()
+
+    assert outcomes(stage) == {"000": "cancelled", "001": "cancelled"}
+    assert shown(stage, stop) == "Stopped."
+    assert not stage.world.store._tape(TAPE).archives
+    await stage.judge()

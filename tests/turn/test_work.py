@@ -151,3 +151,51 @@ async def test_a_tape_that_keeps_moving_is_looked_at_a_few_times_and_then_left_f
     await process.turns()
     assert len(looks) == LOOKS
     assert (await stage.world.inbox.status(next(iter(stage.server.state.sessions)))).running is False
+
+
+class Thinks:
+    """An agent that never ends by itself."""
+
+    def __init__(self):
+        self.began, self.ended = asyncio.Event(), False
+
+    async def run(self, attempt, run):
+        self.began.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.ended = True
+
+
+async def test_a_stop_ends_an_agent_that_would_think_for_ever():
+    """C46: the news comes with the next renewal at the latest."""
+    stage = Stage()
+    process = stage.actor()._process
+    process.pipeline._work._agent = agent = Thinks()
+    message = await stage.world.say("word000")
+    turns = asyncio.create_task(process.turns())
+    await agent.began.wait()
+    await stage.world.say("/stop")
+    async with asyncio.timeout(20):
+        while not turns.done():
+            await stage.clock.pass_by(1)
+
+    assert agent.ended
+    assert stage.world.store._tape(TAPE).index.find(message.id).outcome == "cancelled"
+
+
+async def test_a_lost_lease_ends_the_agent_and_records_nothing():
+    """P2, P9"""
+    stage = Stage()
+    process = stage.actor()._process
+    process.pipeline._work._agent = agent = Thinks()
+    await stage.world.say("word000")
+    turns = asyncio.create_task(process.turns())
+    await agent.began.wait()
+    stage.server.expire(next(iter(stage.server.state.sessions)))
+    async with asyncio.timeout(20):
+        while not turns.done():
+            await stage.clock.pass_by(1)
+
+    assert agent.ended
+    assert not stage.world.store._tape(TAPE).entries

@@ -1,7 +1,7 @@
 // The one connection that tells this page what happens. It may break at any time: whoever listens reads history on
 // every `hello`, so a gap loses nothing.
 
-const SILENCE = 40_000; // The gateway beats every 15 s: longer silence is a dead line that nobody closed.
+const SILENCE = 40_000; // The gateway beats every 3 s: longer silence is a dead line that nobody closed.
 const LONGEST_WAIT = 8_000;
 const EVENTS = ["typing", "preview", "reply"];
 

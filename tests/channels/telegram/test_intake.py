@@ -110,6 +110,7 @@ async def test_an_update_without_a_number_neither_stops_nor_floods(
 async def test_the_offset_moves_only_after_receive_returned(
     tg: FakeTelegram, rig: Rig, ear: Ear, chat: Chat, ann: Person
 ) -> None:
+    """P5."""
     update = chat.says(ann, "hello")
     chat.says(ann, "again")
     ear.opened.clear()
@@ -128,6 +129,7 @@ async def test_the_offset_moves_only_after_receive_returned(
 async def test_messages_wait_in_order_while_they_cannot_be_stored(
     tg: FakeTelegram, rig: Rig, ear: Ear, clock: WatchfulClock, chat: Chat, ann: Person
 ) -> None:
+    """P5, P6."""
     ear.fails = [Retryable("Redis is away"), Retryable("Redis is away", after=7)]
     chat.says(ann, "one")
     chat.says(ann, "two")

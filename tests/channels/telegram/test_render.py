@@ -247,6 +247,7 @@ def test_any_markdown_becomes_messages_that_telegram_takes(text: str, limit: int
 @settings(deadline=None)
 @given(markdowns, st.integers(LEAST, 400))
 def test_the_messages_joined_are_the_whole_rendered_text(text: str, limit: int) -> None:
+    """P12."""
     whole = "".join(part.text for part in render(text, 1_000_000))
     assert visible("".join(part.text for part in render(text, limit))) == visible(whole)
 
@@ -268,6 +269,7 @@ def test_a_cut_takes_no_mark_away(text: str, limit: int) -> None:
 @settings(deadline=None)
 @given(st.lists(st.one_of(pieces, st.integers(1, 99).map(lambda n: f"word{n}x")), max_size=40))
 def test_no_word_is_lost(found: list[str]) -> None:
+    """P12."""
     shown = "".join(part.text for part in render("".join(found))) + str([part.body for part in render("".join(found))])
     assert all(piece in shown for piece in found if piece.startswith("word") and piece.endswith("x"))
 

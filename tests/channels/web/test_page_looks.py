@@ -50,6 +50,7 @@ async def test_no_attack_runs_in_the_page(page: Page, rig: Rig) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1280])
 async def test_everybody_can_use_it_at_any_width(browser: Browser, rig: Rig, width: int, scheme: str) -> None:
+    """Done when 6: axe, both widths, light and dark, and the pictures."""
     size = {"width": width, "height": 760}
     async with await browser.new_context(
         viewport=size,  # type: ignore[arg-type]

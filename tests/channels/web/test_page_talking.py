@@ -14,6 +14,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 async def test_the_keyboard_alone_sends_and_reads_an_answer(page: Page, rig: Rig) -> None:
+    """Done when 6."""
     rig.answer = lambda said: "**Pong**, of course."
     await page.keyboard.type("ping")
     await page.keyboard.press("Shift+Enter")
