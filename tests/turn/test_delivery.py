@@ -9,10 +9,10 @@ import pytest
 from gateway.channel import Ambiguous, Part
 from gateway.errors import Refused, Retryable
 from gateway.message import Reply, Route, TurnId
-from gateway.tape.entries import Draft, Event, Meta
-from gateway.tape.index import delivery
+from gateway.tape.entries import Draft, Entry, Event, Meta
+from gateway.tape.index import MessageIndex, closing, delivery
+from gateway.tape.window import Recorded
 from gateway.turn.delivery import FAULTS, MUCH_LATER
-from gateway.turn.sweep import Sweep
 from tests.faults.stage import Stage
 from tests.support.gate import Gate
 from tests.support.world import HALL, KEY, ROUTE, TAPE, Chat, Process
@@ -152,31 +152,6 @@ async def test_a_reply_whose_channel_went_away_is_kept():
     assert desk.shown() == ["one"]
 
 
-async def test_what_the_tape_knows_as_delivered_is_not_sent_again_after_redis_lost_everything():
-    """V7, P8"""
-    stage = Stage()
-    await stage.world.say("word001")
-    await stage.actor().all()
-    before = len(stage.world.chat.sent)
-    stage.server.wipe()
-    await stage.judge(wiped=True)
-
-    assert len(stage.world.chat.sent) == before
-
-
-async def test_a_part_that_may_have_left_before_redis_lost_everything_is_marked():
-    """V7, P8: the sweep cannot know how far the delivery was."""
-    stage = Stage()
-    await stage.world.say("word001")
-    actor = stage.actor()
-    await actor.all_turns()
-    stage.server.wipe()
-    await Sweep(stage.world.outbox, stage.world.store, None, stage.clock).once()
-    await stage.actor().all()
-
-    assert [s.repeated for s in stage.world.chat.sent] == [True]
-
-
 async def test_a_channel_that_fails_in_an_unknown_way_gets_the_part_once_more_and_no_third_time():
     """C01, P8: nobody knows whether the part left, so it is as if no answer came."""
     desk = Desk(ValueError("ours"), KeyError("ours"))
@@ -309,3 +284,15 @@ async def test_a_reply_that_nobody_has_taken_yet_is_owed_and_one_that_must_wait_
     assert not await delivery_.owes()
     desk.stage.server.away = True
     assert not await delivery_.owes()
+
+
+def test_receipts_of_another_cut_do_not_count_beside_new_ones():
+    """P12: the second of six parts says nothing about the second of two."""
+    now, turn = Stage().clock.now(), TurnId("t1")
+    record = closing(Recorded(turn, (), "finished", Reply(turn, KEY, ROUTE, "one two")))
+    receipts = [delivery(turn, 1, 6, "a"), delivery(turn, 0, 2, "b")]
+    index = MessageIndex.of(Entry(number, fact, now) for number, fact in enumerate([record, *receipts], 1))
+
+    assert not index.turns[turn].shown
+    index.add(Entry(9, delivery(turn, 1, 2, "c"), now))
+    assert index.turns[turn].shown

@@ -148,6 +148,23 @@ async def test_a_server_that_is_away_loses_no_line_and_is_mentioned_once():
     assert out == "(waiting: Redis cannot be reached)\n"
 
 
+async def test_an_end_of_input_waits_for_the_answer_also_through_an_outage():
+    """P13: while it cannot be asked whether something is owed, something may be."""
+    told = [Retryable("away"), True, Retryable("away"), True, False]
+
+    async def owed():
+        found = told.pop(0)
+        if isinstance(found, Retryable):
+            raise found
+        return found
+
+    channel = TerminalChannel("main", InstantClock(), owed=owed, lines=io.StringIO(), out=io.StringIO())
+    async with asyncio.timeout(20):
+        await channel.run(Heard().receive)
+
+    assert told == []
+
+
 async def test_a_keyboard_is_given_back_when_the_gateway_stops_though_nobody_pressed_a_key():
     """Ctrl-C: no thread waits for a key, so nothing keeps the program from ending."""
     controller, terminal = pty.openpty()
