@@ -15,7 +15,7 @@ from gateway.errors import Retryable
 from gateway.message import IncomingMessage, Route
 from gateway.parts import Parts
 from gateway.redact import Redactor
-from gateway.session.binding_redis import bind_store
+from gateway.session.binding_redis import RedisMemory, bind_store
 from gateway.session.embedded import EmbeddedServer
 from gateway.session.inbox_redis import RedisInbox
 from gateway.session.lock_redis import RedisHolder
@@ -149,7 +149,7 @@ async def _run(
     delivery = Delivery(
         outbox, store, workspace, lambda: channels, clock, due=wakes.due, redact=redactor.redact, ttl=route_ttl
     )
-    sweep = Sweep(outbox, store, server, clock)
+    sweep = Sweep(outbox, store, RedisMemory(server), clock)
     stop, leave = asyncio.Event(), asyncio.Event()
 
     async def receive(message: IncomingMessage) -> None:

@@ -14,3 +14,20 @@ async def bind_store(server: RedisServer, uuid: str) -> None:
             f"this Redis belongs to another tape store ({bound}), ours is {uuid}: give this gateway a Redis of its own "
             "(redis.url), or the data folder that this Redis was first used with (data_dir)"
         )
+
+
+class RedisMemory:
+    """Whether the server may have forgotten something: it started anew, or lost the note of the last sweep."""
+
+    def __init__(self, server: RedisServer) -> None:
+        self._server = server
+
+    async def forgotten(self) -> str | None:
+        """The server's generation, if nobody has swept since it began; else None. Raises Unreachable."""
+        generation = await self._server.generation()
+        known = await self._server.command("GET", keys.SWEPT)
+        return None if known == generation.encode() else generation
+
+    async def swept(self, generation: str) -> None:
+        """Notes that this generation was swept. Raises Unreachable."""
+        await self._server.command("SET", keys.SWEPT, generation)

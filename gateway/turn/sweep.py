@@ -19,29 +19,35 @@ EVERY = 10.0
 """Seconds between two looks at whether the server started anew."""
 
 
-class Generations(Protocol):
+class Memory(Protocol):
     """What tells that the server may have lost its data."""
 
-    async def generation(self) -> str:
-        """Changes whenever the server started anew. Raises Retryable."""
+    async def forgotten(self) -> str | None:
+        """The server's generation, if nobody has swept since it began; else None. Raises Retryable."""
+        ...
+
+    async def swept(self, generation: str) -> None:
+        """Notes, on the server, that this generation was swept. Raises Retryable."""
         ...
 
 
 class Sweep:
-    """Sweeps at the start, and whenever the server started anew. Putting a known reply changes nothing."""
+    """Sweeps once after each time that the server started anew. Putting a known reply changes nothing.
 
-    def __init__(self, outbox: Outbox, store: TapeStore, server: Generations, clock: Clock) -> None:
+    It does not sweep at each start of a gateway: a reply that is recorded and not settled yet would count as unsure,
+    though its session is about to put it.
+    """
+
+    def __init__(self, outbox: Outbox, store: TapeStore, server: Memory, clock: Clock) -> None:
         self._outbox, self._store, self._server, self._clock = outbox, store, server, clock
 
     async def run(self) -> None:
         """Watches until cancelled."""
-        swept = ""
         while True:
             try:
-                generation = await self._server.generation()
-                if generation != swept:
+                if generation := await self._server.forgotten():
                     await self.once()
-                    swept = generation
+                    await self._server.swept(generation)
             except Retryable:  # said by whoever takes
                 pass
             except Broken as broken:
