@@ -113,6 +113,7 @@ async function commands() {
     const [word, ...rest] = name.replace(/^\//, "").split(" ");
     return { name: word, rest: rest.join(" "), about };
   });
+  composer.changed(); // a slash may have been typed before the list was here
   canStop = composer.commands.some((command) => command.name === "stop");
   at("empty-commands").hidden = !composer.commands.length;
   draw();

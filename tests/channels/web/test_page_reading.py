@@ -1,7 +1,9 @@
 """Reading, copying and the list of commands, in a real browser."""
 
+import asyncio
+
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from tests.channels.web.rig import Rig, message
 from tests.channels.web.steps import said, type_and_send
@@ -103,3 +105,18 @@ async def test_an_example_is_put_into_the_field(page: Page, rig: Rig) -> None:
     await expect(page.locator("#words")).to_have_value("Explain how a cassette tape stores sound, as if I were ten")
     await expect(page.locator("#words")).to_be_focused()
     assert rig.received == []
+
+
+async def test_a_slash_that_was_typed_before_the_list_of_commands_came_opens_it_then(page: Page, rig: Rig) -> None:
+    come = asyncio.Event()
+
+    async def late(route: Route) -> None:
+        await come.wait()
+        await route.continue_()
+
+    await page.route("**/api/commands", late)
+    await page.reload()
+    await page.keyboard.type("/st")
+    await expect(page.get_by_role("option")).to_have_count(0)
+    come.set()
+    await expect(page.get_by_role("option")).to_have_count(2)
