@@ -59,7 +59,7 @@ def terminal(parts: Parts, conversation: str) -> Sequence[Channel]:
     """The terminal alone. Raises Refused for a name that no conversation has."""
     if not conversation.strip():
         raise Refused("--session needs a name")
-    key = SessionKey("terminal", "local", conversation)
+    key = SessionKey("terminal", conversation, "local")
     route = Route(key.channel, key.account, key.conversation)
 
     async def owed() -> bool:

@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 
 import structlog
@@ -11,7 +11,7 @@ from gateway.agent.loop import Agent
 from gateway.agent.model import Model
 from gateway.channel import Channel
 from gateway.clock import Clock
-from gateway.errors import Retryable
+from gateway.errors import Broken, Refused, Retryable
 from gateway.message import IncomingMessage, Route
 from gateway.parts import Parts
 from gateway.redact import Redactor
@@ -42,6 +42,8 @@ log = structlog.get_logger()
 
 
 Build = Callable[[Parts], Sequence[Channel]]
+AWAY = "nothing is taken in until it is back; trying again"
+Revive = Callable[[], Awaitable[None]]
 
 
 def open_store(settings: Settings, clock: Clock) -> tuple[TapeStore, str]:
@@ -78,13 +80,17 @@ def rules_of(settings: Settings) -> dict[str, Rules]:
 
 
 @asynccontextmanager
-async def redis_url(settings: Settings) -> AsyncIterator[str]:
-    """The named server, or the embedded one while the body runs."""
+async def redis_at(settings: Settings) -> AsyncIterator[tuple[str, Revive]]:
+    """The address of the named server, or of the embedded one while the body runs; and how to bring it back."""
     if settings.redis.url is not None:
-        yield settings.redis.url.get_secret_value()
+        yield settings.redis.url.get_secret_value(), _hope
         return
     async with EmbeddedServer(settings.data_dir / "redis") as server:
-        yield server.url
+        yield server.url, server.revive
+
+
+async def _hope() -> None:
+    """Somebody else's server comes back by itself."""
 
 
 async def run(settings: Settings, build: Build, *, redactor: Redactor, only: str | None = None) -> None:
@@ -94,10 +100,10 @@ async def run(settings: Settings, build: Build, *, redactor: Redactor, only: str
     """
     clock = Clock()
     store, workspace = open_store(settings, clock)
-    async with redis_url(settings) as url:
+    async with redis_at(settings) as (url, revive):
         server = RedisServer(url)
         try:
-            await _run(settings, build, server, store, workspace, clock, redactor, only)
+            await _run(settings, build, server, revive, store, workspace, clock, redactor, only)
         finally:
             await server.close()
 
@@ -106,6 +112,7 @@ async def _run(
     settings: Settings,
     build: Build,
     server: RedisServer,
+    revive: Revive,
     store: TapeStore,
     workspace: str,
     clock: Clock,
@@ -168,6 +175,7 @@ async def _run(
         async with asyncio.TaskGroup() as group:
             running = [group.create_task(serve(c), name=c.name) for c in channels]
             running += [group.create_task(part.run()) for part in (wakes, worker, delivery, sweep)]
+            running.append(group.create_task(_watch(server, revive, clock)))
             await stop.wait()
             worker.close()
             await _drained(worker, delivery, leave, seconds=settings.session.drain)
@@ -194,8 +202,28 @@ async def _bind(server: RedisServer, store: TapeStore, clock: Clock) -> None:
         try:
             return await bind_store(server, store.uuid)
         except Retryable as away:
-            log.warning("redis.away", reason=str(away), advice="nothing is taken in until it is back; trying again")
+            log.warning("redis.away", reason=str(away), advice=AWAY)
             await clock.wait(2)
+
+
+async def _watch(server: RedisServer, revive: Revive, clock: Clock) -> None:
+    """Says once that the server is away, once that it is back, and brings our own back meanwhile."""
+    away = False
+    while True:
+        try:
+            await server.generation()
+            if away:
+                log.info("redis.back")
+            away = False
+        except Retryable as gone:
+            if not away:
+                log.warning("redis.away", reason=str(gone), advice=AWAY)
+            away = True
+            try:
+                await revive()
+            except (Broken, Refused) as problem:
+                log.warning("redis.not_revived", reason=str(problem))
+        await clock.wait(1)
 
 
 async def _drained(worker: Worker, delivery: Delivery, leave: asyncio.Event, *, seconds: float) -> None:

@@ -26,7 +26,6 @@ class TerminalChannel:
     """
 
     name = parse.NAME
-    account = parse.ACCOUNT
 
     def __init__(
         self,
@@ -41,6 +40,10 @@ class TerminalChannel:
         self._lines, self._out = lines, out
         self._typed, self._prompts = lines.isatty(), lines.isatty() and out.isatty()
         self._health = Health("starting")
+
+    @property
+    def account(self) -> str:
+        return self._conversation
 
     @property
     def can_send(self) -> bool:

@@ -4,7 +4,8 @@ from datetime import datetime
 
 from gateway.message import Author, IncomingMessage, MessageId, Route, SessionKey
 
-NAME, ACCOUNT, OWNER = "terminal", "local", "terminal:owner"
+NAME, HERE, OWNER = "terminal", "local", "terminal:owner"
+"""A terminal's name is its account: so no process is ever given the replies of another terminal to print."""
 
 
 def message(line: str, *, conversation: str, unique: str, now: datetime) -> IncomingMessage | None:
@@ -13,9 +14,9 @@ def message(line: str, *, conversation: str, unique: str, now: datetime) -> Inco
     if not text.strip():
         return None
     return IncomingMessage(
-        id=MessageId(f"{NAME}/{ACCOUNT}/{conversation}:{unique}"),
-        session=SessionKey(NAME, ACCOUNT, conversation),
-        route=Route(NAME, ACCOUNT, conversation),
+        id=MessageId(f"{NAME}/{conversation}/{HERE}:{unique}"),
+        session=SessionKey(NAME, conversation, HERE),
+        route=Route(NAME, conversation, HERE),
         author=Author(OWNER, "You"),
         text=text,
         sent_at=now,

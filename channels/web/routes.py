@@ -173,7 +173,11 @@ def _json(line: history.Line) -> dict[str, object]:
 
 
 def _number(text: str | None, default: int) -> int:
-    return min(max(int(text), 1), _MOST_LINES) if text and text.isascii() and text.isdigit() else default
+    return (
+        min(max(int(text), 1), _MOST_LINES)
+        if text and len(text) < 10 and text.isascii() and text.isdigit()
+        else default
+    )
 
 
 def data(**fields: str | int | None) -> str:

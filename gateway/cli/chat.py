@@ -1,11 +1,16 @@
 """`gateway chat`"""
 
 import asyncio
+import fcntl
 from argparse import Namespace, _SubParsersAction
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import md5
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gateway.cli.common import logs_for, settings_of
+from gateway.cli.common import folder_of, logs_for, settings_of
+from gateway.errors import GatewayError
 
 if TYPE_CHECKING:
     from gateway.channel import Channel
@@ -24,13 +29,32 @@ def chat(arguments: Namespace) -> int:
     from gateway.main import run
 
     settings = settings_of(arguments)
-    settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-    redactor = logs_for(settings, settings.secrets(), level="error")
+    folder = folder_of(settings)
+    redactor = logs_for(settings, level="error")
 
     def build(parts: "Parts") -> Sequence["Channel"]:
         from gateway.doors import terminal
 
         return terminal(parts, arguments.session)
 
-    asyncio.run(run(settings, build, redactor=redactor, only="terminal"))
+    with _alone(folder, arguments.session):
+        asyncio.run(run(settings, build, redactor=redactor, only="terminal"))
     return 0
+
+
+@contextmanager
+def _alone(folder: Path, session: str) -> Iterator[None]:
+    """Holds a conversation for this terminal: two of them would take each other's answers. Raises Busy."""
+    locks = folder / "terminals"
+    locks.mkdir(mode=0o700, exist_ok=True)
+    name = md5(session.encode(errors="surrogatepass"), usedforsecurity=False).hexdigest()
+    with (locks / f"{name}.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Busy(f"another terminal is in the conversation {session!r}: end it, or use --session NAME") from None
+        yield
+
+
+class Busy(GatewayError):
+    """The conversation is another terminal's."""

@@ -37,7 +37,7 @@ def add(commands: "_SubParsersAction[Any]") -> None:
 
 async def _doctor(arguments: Namespace) -> int:
     settings = settings_of(arguments)
-    redactor = logs_for(settings, settings.secrets(), level="critical")
+    redactor = logs_for(settings, level="critical")
     failed = False
     for check in (_folder, _redis, _tapes, _model, _telegram):
         finding = await _checked(check, settings)
@@ -72,11 +72,11 @@ async def _folder(settings: "Settings") -> Finding:
 
 
 async def _redis(settings: "Settings") -> Finding:
-    from gateway.main import redis_url
+    from gateway.main import redis_at
     from gateway.session.server_redis import RedisServer
 
     kind = "embedded server" if settings.redis.url is None else "redis.url"
-    async with redis_url(settings) as url:
+    async with redis_at(settings) as (url, _):
         server = RedisServer(url)
         try:
             await server.generation()

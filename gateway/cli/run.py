@@ -6,10 +6,12 @@ import secrets as random
 import sys
 from argparse import Namespace, _SubParsersAction
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gateway.cli.common import logs_for, settings_of
+from gateway.cli.common import WEB_TOKEN, folder_of, logs_for, settings_of, web_token
+from gateway.errors import Refused
 
 if TYPE_CHECKING:
     from gateway.channel import Channel
@@ -27,9 +29,9 @@ def run(arguments: Namespace) -> int:
     from gateway.main import run as run_gateway
 
     settings = settings_of(arguments)
-    settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-    token = settings.web.token.get_secret_value() if settings.web.token else web_token(settings.data_dir)
-    redactor = logs_for(settings, [*settings.secrets(), token])
+    folder = folder_of(settings)
+    token = settings.web.token.get_secret_value() if settings.web.token else made_token(folder)
+    redactor = logs_for(settings)
 
     def build(parts: "Parts") -> Sequence["Channel"]:
         from gateway.doors import served
@@ -40,16 +42,24 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def web_token(folder: Path) -> str:
-    """The page's token, made at the first start and kept in the data folder, readable by its owner alone."""
-    path = folder / "web-token"
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_text().strip()
-    with os.fdopen(handle, "w") as file:
+def made_token(folder: Path) -> str:
+    """The page's token, made at the first start and kept in the data folder, readable by its owner alone.
+
+    It appears whole or not at all, and two starts at once agree on one; what cannot be read is made anew.
+    """
+    path = folder / WEB_TOKEN
+    if path.exists() and web_token(folder) is None:
+        path.unlink()
+    draft = folder / f"{WEB_TOKEN}.{os.getpid()}"
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
         file.write(random.token_urlsafe(24))
-    return path.read_text().strip()
+    with suppress(FileExistsError):
+        path.hardlink_to(draft)
+    draft.unlink()
+    found = web_token(folder)
+    if found is None:
+        raise Refused(f"{path} cannot be read; delete it, or set web.token")
+    return found
 
 
 def _announce(link: str) -> None:

@@ -69,9 +69,11 @@ async def _search(arguments: Namespace) -> int:
         _out(
             encode(hit.entry).decode().rstrip("\n")
             if arguments.json
-            else f"{hit.entry.id:>6}  {hit.entry.date:%Y-%m-%d %H:%M:%S}  {hit.snippet}"
+            else f"{hit.entry.id:>6}  {hit.entry.date:%Y-%m-%d %H:%M:%S}  {_tame(hit.snippet)}"
         )
-    return 0 if hits else 1
+    if not hits:
+        raise Nothing("nothing on that tape matches")
+    return 0
 
 
 async def _anchors(arguments: Namespace) -> int:
@@ -122,6 +124,11 @@ def _plain(entry: "Entry", line: str) -> str:
     payload = json.dumps(row["payload"], ensure_ascii=False)
     aside = "" if entry.meta.context else "  (beside the context)"
     return f"{entry.id:>6}  {entry.date:%Y-%m-%d %H:%M:%S}  {row['kind']:<11} {payload}{aside}"
+
+
+def _tame(text: str) -> str:
+    """The text without what would steer the terminal that it is printed on."""
+    return "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 def _out(line: str) -> None:

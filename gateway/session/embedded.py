@@ -87,6 +87,15 @@ class EmbeddedServer:
         finally:
             self._detach()
 
+    async def revive(self) -> None:
+        """Starts the server again if it died; what it had synced is there again. Raises Broken, or Refused."""
+        try:
+            async with self._locked("start.lock", within=self._patience):
+                if not await self._answers():
+                    await self._start()
+        except OSError as error:
+            raise Refused(f"The embedded server cannot be started again: {error}") from error
+
     def _detach(self) -> None:
         if self._attached is not None:
             os.close(self._attached)

@@ -28,7 +28,7 @@ from redis.exceptions import ConnectionError as Disconnected
 from redis.exceptions import TimeoutError as TimedOut
 from redis.maint_notifications import MaintNotificationsConfig
 
-from gateway.errors import Broken, Retryable
+from gateway.errors import Broken, Refused, Retryable
 
 Value: TypeAlias = "bytes | int | list[Value] | None"
 
@@ -80,6 +80,12 @@ class RedisServer:
         # A pool that blocks: a burst of more commands than connections waits its turn instead of failing.
         # Maintenance notices cost an unknown command per connection, and switch off the check for dead connections.
         self._timeout = timeout
+        try:
+            self._connect(url, timeout)
+        except (ValueError, TypeError) as error:
+            raise Refused(f"redis.url cannot be used: {error}") from error
+
+    def _connect(self, url: str, timeout: float) -> None:
         pool = BlockingConnectionPool.from_url(
             url,
             max_connections=64,
@@ -91,6 +97,7 @@ class RedisServer:
             legacy_responses=False,
             maint_notifications_config=MaintNotificationsConfig(enabled=False),
         )
+        pool.connection_class(**pool.connection_kwargs)  # a word of the address that nobody knows shows only here
         self._client = Redis.from_pool(pool)
         self.reader = Redis.from_url(
             url,

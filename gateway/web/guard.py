@@ -47,14 +47,24 @@ class Guard:
         if host and not self._any_name and not self._known(host):
             return "This name is not one of this machine's: open the page by http://127.0.0.1 or http://localhost."
         origin = request.headers.get("Origin")
-        foreign = origin is not None and urlsplit(origin).netloc.lower() != host.lower()
+        foreign = origin is not None and _netloc(origin) != host.lower()
         if request.method not in ("GET", "HEAD") and (foreign or _from_elsewhere(request)):
             return "This request came from another page and is not answered."
         return None
 
     def _known(self, host: str) -> bool:
-        name = urlsplit(f"//{host}").hostname or ""
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+        except ValueError:
+            return False
         return is_loopback(name) or name in self._names
+
+
+def _netloc(url: str) -> str | None:
+    try:
+        return urlsplit(url).netloc.lower()
+    except ValueError:
+        return None
 
 
 def is_loopback(host: str) -> bool:

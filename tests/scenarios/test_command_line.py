@@ -177,7 +177,7 @@ async def test_chat_answers_a_pipe_and_ends_with_it(home):
     assert told.status == 0, told.err
     assert "demo" in told.out.lower()
     assert "Nothing is running" in told.out
-    rows = (await home.run("tape", "show", "terminal/local/piped", "--json")).rows
+    rows = (await home.run("tape", "show", "terminal/piped/local", "--json")).rows
     said = [r["payload"]["content"] for r in rows if r["kind"] == "message" and r["payload"]["role"] == "user"]
     assert said == ["hello", "what time is it?"]
     assert all(json.dumps(r) for r in rows)
@@ -188,7 +188,7 @@ async def test_the_command_line_works_without_a_gateway():
     async with Home() as folder:
         chat = await folder.run("chat", stdin="hello\n")
         assert chat.status == 0, chat.err
-        shown = await folder.run("tape", "show", "terminal/local/main", "--json")
+        shown = await folder.run("tape", "show", "terminal/main/local", "--json")
         assert "hello" in [r["payload"].get("content") for r in shown.rows]
         assert (await folder.run("tape", "list", "--json")).status == 0
         memory = await folder.run("tape", "list", tape__store="memory")

@@ -55,7 +55,7 @@ class TestLogin:
 
 
 class TestForeigners:
-    @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "10.0.0.1"])
+    @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "10.0.0.1", "[bad"])
     async def test_a_foreign_name_for_this_machine_is_refused(
         self, owner: aiohttp.ClientSession, rig: Rig, host: str
     ) -> None:
@@ -73,6 +73,7 @@ class TestForeigners:
         [
             {"Origin": "https://evil.example"},
             {"Origin": "null"},
+            {"Origin": "http://[::1"},
             {"Origin": "http://127.0.0.1:1"},
             {"Sec-Fetch-Site": "cross-site"},
             {"Sec-Fetch-Site": "same-site"},
