@@ -4,8 +4,6 @@ import asyncio
 import time
 from datetime import UTC, datetime
 
-_LOOK_AGAIN = 30.0  # seconds
-
 
 class Clock:
     """The machine's own time. A test passes a subclass whose time stands still until it is told."""
@@ -25,13 +23,3 @@ class Clock:
     async def wait(self, seconds: float) -> None:
         """Return after `seconds` in which the machine was awake; for 0 or less after one turn of the loop."""
         await asyncio.sleep(max(seconds, 0.0))
-
-    async def wait_until(self, when: datetime) -> None:
-        """Return when the wall clock has reached `when`; at once if it has. ValueError for a naive `when`.
-
-        Looks at the clock again every 30 s, since it may be set, and the machine may sleep, meanwhile.
-        """
-        if when.tzinfo is None:
-            raise ValueError(f"{when} has no time zone")
-        while (left := (when - self.now()).total_seconds()) > 0:
-            await self.wait(min(left, _LOOK_AGAIN))
