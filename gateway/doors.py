@@ -7,12 +7,12 @@ from gateway.channel import Channel
 from gateway.errors import Refused
 from gateway.message import Route, SessionKey
 from gateway.parts import Parts
+from gateway.tape.commit import look_back
 from gateway.tape.entries import Entry
 from gateway.tape.index import MessageIndex
 from gateway.tape.name import tape_name
 from gateway.tape.query import Query
 from gateway.turn.commands import HANDLERS
-from gateway.turn.delivery import MEMORY
 
 
 def served(parts: Parts, *, web_token: str, announce: Callable[[str], None]) -> Sequence[Channel]:
@@ -23,7 +23,7 @@ def served(parts: Parts, *, web_token: str, announce: Callable[[str], None]) -> 
         return await parts.store.fetch_all(Query(tape_name(parts.workspace, str(session))))
 
     async def records(session: SessionKey) -> MessageIndex:
-        return await parts.store.recorded(tape_name(parts.workspace, str(session)), parts.clock.now() - MEMORY)
+        return await parts.store.recorded(tape_name(parts.workspace, str(session)), look_back(parts.clock.now()))
 
     settings = parts.settings
     if settings.telegram.token is not None:

@@ -3,19 +3,13 @@
 import itertools
 import secrets
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
+from gateway.clock import Clock
 from gateway.errors import Broken, LeaseLost
 from gateway.message import IncomingMessage, MessageId, Reply, SessionKey
 from gateway.session import keys
 from gateway.session.inbox import Accepted, Held, SessionStatus, Waiting
 from gateway.session.server_redis import RedisServer, Value, list_of, pairs_of, text_of
-
-
-class Boots(Protocol):
-    """The part of the clock that the inbox needs."""
-
-    def boot(self) -> float: ...
 
 
 class RedisInbox:
@@ -25,7 +19,7 @@ class RedisInbox:
     """
 
     def __init__(
-        self, server: RedisServer, clock: Boots, *, ttl: float, capacity: int = 1000, only: str | None = None
+        self, server: RedisServer, clock: Clock, *, ttl: float, capacity: int = 1000, only: str | None = None
     ) -> None:
         self._server, self._clock = server, clock
         self._ttl_ms, self._capacity, self._only = int(ttl * 1000), capacity, only or ""
@@ -73,9 +67,7 @@ class RedisInbox:
         if any(reply.route.place != held.session.place for reply in replies):
             raise Broken(f"a reply of {held.session} goes to another conversation: its route may lie in another slot")
         p = keys.session(held.session)
-        put = [
-            word for r in replies for word in (str(r.route), f"{r.route.channel}/{r.route.account}", r.turn, r.to_row())
-        ]
+        put = [word for r in replies for word in (str(r.route), keys.account(r.route), r.turn, r.to_row())]
         found = await self._server.run(
             "settle", f"{p}:lease:{held.session}", p, str(held.session), held.token, keys.KNOWN_FOR, keys.WAKE,
             len(ids), len(replies), len(stops), *ids, *put, *stops,

@@ -6,7 +6,7 @@ All of one conversation (its sessions, their ready list, its routes) shares a pa
 
 from zlib import crc32
 
-from gateway.message import MessageId, SessionKey
+from gateway.message import MessageId, Route, SessionKey
 
 SCHEMA = 1
 PARTITIONS = 8
@@ -30,6 +30,11 @@ def tagged(number: int) -> str:
 def session(key: SessionKey) -> str:
     """The partition's prefix of a session."""
     return partition(key.place)
+
+
+def account(route: Route) -> str:
+    """Whose replies are due: the channel and account of a route."""
+    return f"{route.channel}/{route.account}"
 
 
 def holder(channel: str, account: str) -> str:

@@ -7,18 +7,12 @@ it is never the last line.
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import Generic, NoReturn, Protocol, TypeVar
+from typing import Generic, NoReturn, TypeVar
 
+from gateway.clock import Clock
 from gateway.errors import LeaseLost, Retryable
 
 T = TypeVar("T")
-
-
-class Ticks(Protocol):
-    """The part of the clock that a lease needs."""
-
-    def boot(self) -> float: ...
-    async def wait(self, seconds: float) -> None: ...
 
 
 class Lease(Generic[T]):
@@ -35,7 +29,7 @@ class Lease(Generic[T]):
         name: str,
         ttl: float,
         asked: float,
-        clock: Ticks,
+        clock: Clock,
         told: Callable[[T], None] = lambda _news: None,
     ) -> None:
         self._renew, self._told, self._clock = renew, told, clock

@@ -4,16 +4,17 @@ import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
+from gateway.clock import Clock
 from gateway.errors import LeaseLost, Retryable
 from gateway.session import keys
-from gateway.session.lock import Lease, Ticks
+from gateway.session.lock import Lease
 from gateway.session.server_redis import RedisServer
 
 
 class RedisHolder:
     """One process at a time holds the connection of a bot account; the others stand by."""
 
-    def __init__(self, server: RedisServer, clock: Ticks, *, ttl: float) -> None:
+    def __init__(self, server: RedisServer, clock: Clock, *, ttl: float) -> None:
         self._server, self._clock, self._ttl = server, clock, ttl
 
     @asynccontextmanager

@@ -3,8 +3,8 @@
 import itertools
 import secrets
 from collections.abc import Iterable
-from typing import Protocol
 
+from gateway.clock import Clock
 from gateway.errors import LeaseLost
 from gateway.message import Reply, Route
 from gateway.session import keys
@@ -12,23 +12,17 @@ from gateway.session.outbox import Parcel, PartState
 from gateway.session.server_redis import RedisServer, list_of, pairs_of, text_of
 
 
-class Boots(Protocol):
-    """The part of the clock that the outbox needs."""
-
-    def boot(self) -> float: ...
-
-
 class RedisOutbox:
     """`ttl`: seconds of a route's lease; a send must be shorter."""
 
-    def __init__(self, server: RedisServer, clock: Boots, *, ttl: float) -> None:
+    def __init__(self, server: RedisServer, clock: Clock, *, ttl: float) -> None:
         self._server, self._clock, self._ttl_ms = server, clock, int(ttl * 1000)
         self._turn = itertools.cycle(range(keys.PARTITIONS))
 
     async def put(self, reply: Reply) -> bool:
         p = keys.partition(reply.route.place)
         new = await self._server.run(
-            "reply_put", f"{p}:known:{reply.turn}", p, str(reply.route), _account(reply.route), reply.turn,
+            "reply_put", f"{p}:known:{reply.turn}", p, str(reply.route), keys.account(reply.route), reply.turn,
             reply.to_row(), keys.WAKE,
         )  # fmt: skip
         return new == 1
@@ -76,21 +70,25 @@ class RedisOutbox:
     async def _push(self, parcel: Parcel, part: int | str, state: str) -> None:
         p, route = keys.partition(parcel.reply.route.place), parcel.reply.route
         kept = await self._server.run(
-            "reply_note", f"{p}:rlease:{route}", p, str(route), _account(route), parcel.token, self._ttl_ms, part, state
+            "reply_note",
+            f"{p}:rlease:{route}",
+            p,
+            str(route),
+            keys.account(route),
+            parcel.token,
+            self._ttl_ms,
+            part,
+            state,
         )
         _judge(kept, route)
 
     async def _end(self, parcel: Parcel, *, done: bool, seconds: float, counts: bool) -> None:
         p, route = keys.partition(parcel.reply.route.place), parcel.reply.route
         kept = await self._server.run(
-            "reply_end", f"{p}:rlease:{route}", p, str(route), _account(route), parcel.token, parcel.reply.turn,
+            "reply_end", f"{p}:rlease:{route}", p, str(route), keys.account(route), parcel.token, parcel.reply.turn,
             int(done), int(seconds * 1000), int(counts), keys.KNOWN_FOR, keys.WAKE,
         )  # fmt: skip
         _judge(kept, route)
-
-
-def _account(route: Route) -> str:
-    return f"{route.channel}/{route.account}"
 
 
 def _judge(kept: object, route: Route) -> None:

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 from redis.exceptions import RedisError
 
+from gateway.clock import Clock
 from gateway.session import keys
-from gateway.session.lock import Ticks
 from gateway.session.server_redis import RedisServer
 
 
@@ -16,7 +16,7 @@ class RedisWakes:
     A wake-up that is lost costs at most the second until the next recovery: correctness never hangs on one.
     """
 
-    def __init__(self, server: RedisServer, clock: Ticks) -> None:
+    def __init__(self, server: RedisServer, clock: Clock) -> None:
         self._server, self._clock = server, clock
         self.ready, self.due = asyncio.Event(), asyncio.Event()
         self.marked: Callable[[str], None] = lambda _session: None

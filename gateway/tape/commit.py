@@ -64,7 +64,7 @@ def numbered(drafts: Iterable[Draft], last: int) -> Sequence[Entry]:
     return [Entry(number, d.fact, d.date, d.meta) for number, d in enumerate(drafts, last + 1)]
 
 
-def look_back(now: datetime, messages: Iterable[IncomingMessage]) -> datetime:
+def look_back(now: datetime, messages: Iterable[IncomingMessage] = ()) -> datetime:
     """Since when turns matter to these messages: for as long as one of them waits, and for KEPT in any case."""
     return min([now - KEPT, *(message.received_at - _SKEW for message in messages)])
 

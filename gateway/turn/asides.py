@@ -8,11 +8,15 @@ from gateway.tape.entries import Draft, Entry, Event, Json, Meta
 from gateway.turn.commands import Command
 
 
+def told(command: Command, by: str, answer: str | None) -> dict[str, Json]:
+    """The data of a `command` event. `answer` is None where the command was cancelled."""
+    return {"name": command.name, "raw": command.raw, "by": by, "answer": answer}
+
+
 def aside(message: IncomingMessage, command: Command, answer: str, now: datetime) -> Draft:
     """The fact that a command was answered. It enters no view and disturbs no turn."""
-    data: dict[str, Json] = {"name": command.name, "raw": command.raw, "by": message.author.id, "answer": answer}
     meta = Meta(author=message.author.id, message=message.id, context=False, more={"session": str(message.session)})
-    return Draft(Event("command", data), now, meta)
+    return Draft(Event("command", told(command, message.author.id, answer)), now, meta)
 
 
 def answered(entries: Iterable[Entry], message: MessageId) -> str | None:

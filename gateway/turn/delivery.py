@@ -4,7 +4,6 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from datetime import timedelta
 
 import structlog
 
@@ -14,6 +13,7 @@ from gateway.errors import GatewayError, Lost, Refused, Retryable
 from gateway.message import Reply, Route, TurnId
 from gateway.session.lock import Lease
 from gateway.session.outbox import Outbox, Parcel, PartState
+from gateway.tape.commit import look_back
 from gateway.tape.entries import Draft, Event, Json, Meta
 from gateway.tape.index import delivery
 from gateway.tape.name import tape_name
@@ -39,9 +39,6 @@ MUCH_LATER = 30.0
 
 FAULTS = 5
 """So many such faults in one process end a reply: those behind it must not wait for ever."""
-
-MEMORY = timedelta(hours=48)
-"""How far back receipts are looked for: no reply waits longer unnoticed."""
 
 
 class Delivery:
@@ -242,7 +239,7 @@ class Delivery:
         """What the tape knows of it: Redis may have forgotten which parts were shown."""
         if not reply.on_tape:
             return None
-        index = await self._store.recorded(self._tape(reply), self._clock.now() - MEMORY)
+        index = await self._store.recorded(self._tape(reply), look_back(self._clock.now()))
         return index.turns.get(reply.turn)
 
     async def _fact(self, reply: Reply, name: str, data: dict[str, Json]) -> None:

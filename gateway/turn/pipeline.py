@@ -5,7 +5,6 @@ truth: nothing but a record is ever settled.
 """
 
 from collections.abc import Callable, Mapping
-from datetime import timedelta
 
 import structlog
 
@@ -14,6 +13,7 @@ from gateway.errors import Retryable, TapeMoved
 from gateway.message import IncomingMessage, MessageId, Reply, TurnId
 from gateway.session.inbox import Held, Inbox, Waiting
 from gateway.session.lock import Lease
+from gateway.tape.commit import look_back
 from gateway.tape.name import tape_name
 from gateway.tape.store import TapeStore
 from gateway.tape.window import Recorded
@@ -25,12 +25,6 @@ from gateway.turn.turn import next_turn
 from gateway.turn.work import Session, Work
 
 log = structlog.get_logger()
-
-SLACK = timedelta(hours=1)
-"""How far our own clock may have jumped between accepting a message and recording its turn."""
-
-MEMORY = timedelta(hours=48)
-"""How far back records are looked for at least, when a /stop is answered."""
 
 LOOKS = 10
 """How often a turn looks again at a tape that moved before it lets others go first."""
@@ -59,7 +53,7 @@ class Pipeline:
 
     async def _record(self, session: Session, waiting: Waiting) -> Recorded:
         """The record of the turn at the head of the queue, made now if there is none. Settles nothing."""
-        since = min(m.received_at for m in waiting.messages) - SLACK
+        since = look_back(self._clock.now(), waiting.messages)
         for _ in range(LOOKS):
             index = await self._store.recorded(session.tape, since)
             found = next_turn(waiting.messages, session.marks.ids, index)
@@ -85,7 +79,7 @@ class Pipeline:
         """The words of a /stop whose messages are all recorded by now: said from the record, never from the mark."""
         text = answered((await self._store.window(session.tape)).entries, stop.id)
         if text is None:
-            since = min(self._clock.now() - MEMORY, stop.received_at - SLACK)
+            since = look_back(self._clock.now(), [stop])
             index = await self._store.recorded(session.tape, since)
             found = [index.find(message) for message in session.marks.of(stop.id)]
             text = stopped([recorded.outcome for recorded in found if recorded is not None])

@@ -1,7 +1,6 @@
 """Puts every recorded reply that lacks a receipt, so that a Redis that lost its data loses no reply."""
 
 from dataclasses import replace
-from datetime import timedelta
 from typing import Protocol
 
 import structlog
@@ -9,12 +8,12 @@ import structlog
 from gateway.clock import Clock
 from gateway.errors import Broken, Retryable
 from gateway.session.outbox import Outbox
+from gateway.tape.commit import look_back
 from gateway.tape.name import is_sidecar
 from gateway.tape.store import TapeStore
 
 log = structlog.get_logger()
 
-MEMORY = timedelta(hours=48)
 EVERY = 10.0
 """Seconds between two looks at whether the server started anew."""
 
@@ -61,7 +60,7 @@ class Sweep:
             if is_sidecar(tape):
                 continue
             try:
-                index = await self._store.recorded(tape, self._clock.now() - MEMORY)
+                index = await self._store.recorded(tape, look_back(self._clock.now()))
             except Broken as broken:  # the other tapes' replies are owed all the same
                 log.exception("sweep.cannot_read", tape=tape, reason=str(broken))
                 continue

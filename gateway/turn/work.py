@@ -20,6 +20,7 @@ from gateway.tape.journal import cleaned
 from gateway.tape.store import Claim, TapeStore
 from gateway.tape.window import Recorded, Window
 from gateway.turn.access import Access, Verdict
+from gateway.turn.asides import told
 from gateway.turn.commands import Acted, Asked, Command, Desk, handler, parse, refusal, unknown
 from gateway.turn.marks import Marks
 from gateway.turn.progress import Progress
@@ -189,10 +190,4 @@ class Work:
         return bootstrap(str(claim.messages[0].session), claim.messages[0].received_at, claim.turn, {})
 
     def _noted(self, command: Command, message: IncomingMessage, answer: str | None) -> Appended:
-        data: dict[str, Json] = {
-            "name": command.name,
-            "raw": command.raw,
-            "by": message.author.id,
-            "answer": answer,
-        }
-        return note("command", data, self._clock.now())
+        return note("command", told(command, message.author.id, answer), self._clock.now())
