@@ -45,7 +45,7 @@ class Channel(Protocol):
 
     @property
     def name(self) -> str:
-        """`telegram`, `web`, `terminal`: the first word of its session keys."""
+        """`telegram`, `discord`, `slack`, `web`, `terminal`: the first word of its session keys."""
         ...
 
     @property
@@ -61,8 +61,12 @@ class Channel(Protocol):
     @property
     def health(self) -> Health: ...
 
-    async def run(self, receive: Receive) -> None:
-        """Connects, receives until cancelled, reconnects by itself with backoff. Ends by cancellation alone."""
+    async def run(self, receive: Receive | None) -> None:
+        """Connects, receives until cancelled, reconnects by itself with backoff. Ends by cancellation alone.
+
+        None: this process sends alone. It learns the account and keeps what sending needs, and opens no connection
+        that receives.
+        """
         ...
 
     def render(self, text: str) -> Sequence[Part]:
@@ -82,6 +86,11 @@ class Channel(Protocol):
 class ShowsTyping(Protocol):
     """A channel that can show that the bot is at work. Failures are of no consequence and are not raised."""
 
+    @property
+    def typing_every(self) -> float:
+        """Seconds between two calls while a turn runs: a little less than the platform shows it."""
+        ...
+
     async def typing(self, route: Route) -> None: ...
 
 
@@ -90,3 +99,16 @@ class ShowsProgress(Protocol):
     """A channel that can show a reply while it is written. A preview is never the reply: that follows the merge."""
 
     async def preview(self, route: Route, turn: TurnId, text: str) -> None: ...
+
+
+@runtime_checkable
+class KnowsAdmins(Protocol):
+    """A channel that can say whom the platform itself holds for an admin of a place. In private nobody is one."""
+
+    def admin(self, route: Route, person: str) -> bool | None:
+        """From what is known in this process, which is some minutes old at most. None: not known now."""
+        ...
+
+    async def ask_admin(self, route: Route, person: str) -> bool:
+        """As `admin`, and asks the platform where it is not known. Raises Retryable when that cannot be."""
+        ...

@@ -9,11 +9,11 @@ import structlog
 
 from gateway.agent.loop import Agent
 from gateway.agent.model import Model
-from gateway.channel import Channel
+from gateway.channel import Channel, KnowsAdmins
 from gateway.clock import Clock
 from gateway.errors import Broken, Refused, Retryable
 from gateway.message import IncomingMessage, Route
-from gateway.parts import Parts
+from gateway.parts import Parts, Role
 from gateway.redact import Redactor
 from gateway.session.binding_redis import RedisMemory, bind_store
 from gateway.session.embedded import EmbeddedServer
@@ -21,8 +21,9 @@ from gateway.session.inbox_redis import RedisInbox
 from gateway.session.lock_redis import RedisHolder
 from gateway.session.outbox_redis import RedisOutbox
 from gateway.session.server_redis import RedisServer
+from gateway.session.tokens_redis import RedisTokens
 from gateway.session.wakes_redis import RedisWakes
-from gateway.settings import Settings
+from gateway.settings import DiscordSettings, Settings, SlackSettings, TelegramSettings
 from gateway.tape.store import TapeStore
 from gateway.tape.store_file import FileTapeStore
 from gateway.tape.store_memory import MemoryTapeStore
@@ -69,14 +70,24 @@ def open_model(settings: Settings) -> Model:
 
 def rules_of(settings: Settings) -> dict[str, Rules]:
     """Who may what, by channel. Whoever holds the page's token or the keyboard is the owner."""
-    telegram = settings.telegram
     return {
-        "telegram": Rules(
-            frozenset(telegram.admins), frozenset(telegram.allow), telegram.access, telegram.group_access
-        ),
+        "telegram": _rules(settings.telegram),
+        "discord": _rules(settings.discord),
+        "slack": _rules(settings.slack),
         "web": Rules(admins=frozenset({"web:owner"})),
         "terminal": Rules(admins=frozenset({"terminal:owner"})),
     }
+
+
+def _rules(section: TelegramSettings | DiscordSettings | SlackSettings) -> Rules:
+    roles = isinstance(section, DiscordSettings) and bool(section.admin_roles)
+    return Rules(
+        frozenset(section.admins),
+        frozenset(section.allow),
+        section.access,
+        section.group_access,
+        section.platform_admins or roles,
+    )
 
 
 @asynccontextmanager
@@ -93,7 +104,9 @@ async def _hope() -> None:
     """Somebody else's server comes back by itself."""
 
 
-async def run(settings: Settings, build: Build, *, redactor: Redactor, only: str | None = None) -> None:
+async def run(
+    settings: Settings, build: Build, *, redactor: Redactor, role: Role = Role.ALL, only: str | None = None
+) -> None:
     """Runs the channels that `build` makes until a signal, or until one of them ends by itself (a terminal).
 
     `only`: work for sessions of this channel alone. Raises Refused for settings that cannot work together.
@@ -103,7 +116,7 @@ async def run(settings: Settings, build: Build, *, redactor: Redactor, only: str
     async with redis_at(settings) as (url, revive):
         server = RedisServer(url)
         try:
-            await _run(settings, build, server, revive, store, workspace, clock, redactor, only)
+            await _run(settings, build, server, revive, store, workspace, clock, redactor, role, only)
         finally:
             await server.close()
 
@@ -117,21 +130,28 @@ async def _run(
     workspace: str,
     clock: Clock,
     redactor: Redactor,
+    role: Role,
     only: str | None,
 ) -> None:
     ttl = settings.session.lease_ttl
     route_ttl = min(ttl, ROUTE_TTL)
     inbox, outbox = RedisInbox(server, clock, ttl=ttl, only=only), RedisOutbox(server, clock, ttl=route_ttl)
     wakes = RedisWakes(server, clock)
-    access = Access(rules_of(settings), Approvals(store, workspace, clock))
-    desk = GatewayDesk(store, workspace, inbox, outbox, access)
-    intake = Intake(inbox, outbox, store, workspace, access, desk, clock, redact=redactor.redact)
-    parts = Parts(settings, clock, redactor, store, workspace, inbox, outbox, RedisHolder(server, clock, ttl=ttl))
-    channels = tuple(build(parts))
+    channels: tuple[Channel, ...] = ()
 
     def find(route: Route) -> Channel | None:
         return next((c for c in channels if (c.name, c.account) == (route.channel, route.account) and c.can_send), None)
 
+    def platform(route: Route) -> KnowsAdmins | None:
+        found = find(route)
+        return found if isinstance(found, KnowsAdmins) else None
+
+    access = Access(rules_of(settings), Approvals(store, workspace, clock), platform)
+    desk = GatewayDesk(store, workspace, inbox, outbox, access)
+    intake = Intake(inbox, outbox, store, workspace, access, desk, clock, redact=redactor.redact)
+    holder, tokens = RedisHolder(server, clock, ttl=ttl), RedisTokens(server)
+    parts = Parts(settings, role, clock, redactor, store, workspace, inbox, outbox, holder, tokens)
+    channels = tuple(build(parts))
     agent = Agent(
         open_model(settings),
         TOOLS,
@@ -165,7 +185,7 @@ async def _run(
         await intake.receive(message)
 
     async def serve(channel: Channel) -> None:
-        await channel.run(receive)
+        await channel.run(None if role is Role.WORKER else receive)
         stop.set()
 
     with _signals(stop, leave):
@@ -174,7 +194,9 @@ async def _run(
             return
         async with asyncio.TaskGroup() as group:
             running = [group.create_task(serve(c), name=c.name) for c in channels]
-            running += [group.create_task(part.run()) for part in (wakes, worker, delivery, sweep)]
+            running += [group.create_task(part.run()) for part in (wakes, delivery, sweep)]
+            if role is not Role.CHANNELS:
+                running.append(group.create_task(worker.run()))
             running.append(group.create_task(_watch(server, revive, clock)))
             await stop.wait()
             worker.close()

@@ -85,11 +85,20 @@ class Author:
 
 
 @dataclass(frozen=True, slots=True)
+class Quote:
+    """What somebody else wrote, brought along as context: a name and words, both data, never trusted."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class IncomingMessage:
     """One message that a channel accepted.
 
     `private`: the session is the author's own (a DM); else people share it. `sent_at` is the platform's clock,
     `received_at` ours, both UTC. `reply_to` is the platform's id of the message itself, for a quoting reply.
+    `quotes`: what was said in the place before and was not for the bot, oldest first.
     """
 
     id: MessageId
@@ -101,6 +110,7 @@ class IncomingMessage:
     received_at: datetime
     private: bool = False
     reply_to: str | None = None
+    quotes: tuple[Quote, ...] = ()
 
     @property
     def turn(self) -> TurnId:
@@ -121,6 +131,7 @@ class IncomingMessage:
                 "received_at": self.received_at.isoformat(),
                 "private": self.private,
                 "reply_to": self.reply_to,
+                "quotes": [[quote.name, quote.text] for quote in self.quotes],
             },
             ensure_ascii=True,
         )
@@ -140,6 +151,7 @@ class IncomingMessage:
                 received_at=datetime.fromisoformat(row["received_at"]),
                 private=row["private"],
                 reply_to=row["reply_to"],
+                quotes=tuple(Quote(name, words) for name, words in row.get("quotes", ())),
             )
         except (ValueError, KeyError, TypeError) as error:
             raise Broken(f"not a message row: {str(text)[:80]!r}") from error
@@ -209,6 +221,7 @@ def clean(message: IncomingMessage) -> IncomingMessage:
         message,
         text=_whole(message.text),
         author=Author(_whole(message.author.id), _whole(message.author.name)),
+        quotes=tuple(Quote(_whole(quote.name), _whole(quote.text)) for quote in message.quotes),
     )
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from gateway.clock import Clock
 
 if TYPE_CHECKING:
-    from channels.telegram.adapter import Holder, TelegramChannel
+    from channels.supervise import Holder
+    from channels.telegram.adapter import TelegramChannel
 
 __all__ = ["build"]
 
@@ -28,11 +29,13 @@ def build(
     commands: Sequence[tuple[str, str]] = (),
     poll_timeout: int = 30,
     deadline: float = 20.0,
+    group_context: int = 0,
 ) -> "TelegramChannel":
     """The channel of the bot with this token.
 
-    `poison_folder`: where updates go that cannot be read. `holder`: a lease of the token (see adapter.Holder); none
-    is needed where there is one process. `commands`: name and description, for Telegram's menu.
+    `poison_folder`: where updates go that cannot be read. `holder`: a lease of the account (see supervise.Holder);
+    none is needed where there is one process. `commands`: name and description, for Telegram's menu. `group_context`:
+    so many messages of a group that were not for the bot come along with the next that is.
     """
     from channels.telegram.adapter import TelegramChannel
 
@@ -45,4 +48,5 @@ def build(
         commands=commands,
         poll_timeout=poll_timeout,
         deadline=deadline,
+        group_context=group_context,
     )

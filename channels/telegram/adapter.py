@@ -1,7 +1,8 @@
 """Telegram as a channel: one bot, long polling, replies as text with entities."""
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+import asyncio
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final, cast
 
@@ -12,31 +13,32 @@ from aiogram.client.telegram import TelegramAPIServer
 from aiogram.exceptions import TelegramBadRequest
 from aiogram.methods import SendChatAction
 
+from channels.admins import Admins
+from channels.handover import Handover
+from channels.overheard import Overheard
+from channels.poison import PoisonFolder
+from channels.supervise import STANDBY, Holder, Supervisor
 from channels.telegram import outgoing
-from channels.telegram.backoff import Backoff
+from channels.telegram.administrators import administrators
 from channels.telegram.failures import FAILURES, of_sending
 from channels.telegram.intake import Intake
 from channels.telegram.parse import CHANNEL
-from channels.telegram.poison import PoisonFolder
 from channels.telegram.render import render
 from gateway.channel import Ambiguous, Health, Part, Receive
 from gateway.clock import Clock
-from gateway.errors import Lost, Refused, Retryable
+from gateway.errors import Refused
 from gateway.message import Reply, Route
 
 log = structlog.get_logger()
 
-Holder = Callable[[], AbstractAsyncContextManager[None]]
-"""Waits until this process holds the bot's token; the body is cancelled, and LeaseLost raised, when it no more does."""
-
-_STANDBY: Final = Health("standby", "waiting for this bot's token: another process holds it")
 _TYPING: Final = 5  # seconds; what is shown later is not worth waiting for
 
 
 class TelegramChannel:
-    """A Channel that ShowsTyping. It sends in any process; it receives in the one that holds the token."""
+    """A Channel that ShowsTyping and KnowsAdmins. It receives in the process that holds the token, and sends in any."""
 
     name = CHANNEL
+    typing_every = 4.0  # it is shown for 5 seconds
 
     def __init__(
         self,
@@ -49,22 +51,25 @@ class TelegramChannel:
         commands: Sequence[tuple[str, str]],
         poll_timeout: int,
         deadline: float,
+        group_context: int,
     ) -> None:
         """`deadline`: seconds for one request that sends. Refused for a token that has not the form of one."""
         account, colon, secret = token.partition(":")
         if not (account.isascii() and account.isdigit() and colon and secret) or any(map(str.isspace, token)):
             raise Refused("the Telegram token is not one: it looks like 12345678:AAH... and comes from @BotFather")
         self.account = account
-        self._holder, self._clock, self._health = holder, clock, Health("starting")
+        self._holder, self._supervisor = holder, Supervisor(CHANNEL, clock)
+        self._admins = Admins(self._ask_admin, clock)
         # Two clients: a poll must not hold up a reply, and a fresh start of one must not cut the other.
         self._sender = _bot(token, api_base, deadline)
         self._intake = Intake(
             _bot(token, api_base, deadline),
-            poison=PoisonFolder(poison_folder),
+            handover=Handover(CHANNEL, PoisonFolder(poison_folder), self._supervisor, clock),
+            overheard=Overheard(group_context),
             clock=clock,
             commands=commands,
             poll_timeout=poll_timeout,
-            tell=self._tell,
+            tell=self._supervisor.tell,
         )
 
     @property
@@ -73,28 +78,18 @@ class TelegramChannel:
 
     @property
     def health(self) -> Health:
-        return self._health
+        return self._supervisor.health
 
-    async def run(self, receive: Receive) -> None:
-        """Receives while this process holds the token, stands by while another does. Ends by cancellation alone."""
-        backoff = Backoff()
+    async def run(self, receive: Receive | None) -> None:
+        """See the port."""
         try:
-            while True:
-                self._health = _STANDBY
-                try:
-                    async with self._holder():
-                        backoff.reset()
-                        await self._intake.run(receive)
-                except Lost as lost:
-                    log.warning("telegram.token_lost", reason=str(lost))
-                    self._health = _STANDBY
-                except Retryable as away:
-                    self._health = Health("degraded", f"not polling: {away}")
-                except Exception:  # a fault of ours ends a round, never the channel: the other channels run on
-                    log.exception("telegram.round_failed")
-                    self._health = Health("degraded", "not polling: a fault of the gateway; see the log")
-                await self._clock.wait(backoff.next())
+            if receive is None:
+                self._supervisor.tell(Health("connected", "sends alone"))
+                await asyncio.Event().wait()
+            else:
+                await self._supervisor.run(partial(self._round, receive))
         finally:
+            await self._admins.close()
             try:
                 await self._intake.close()
             finally:
@@ -137,8 +132,24 @@ class TelegramChannel:
         except (Refused, *FAILURES) as error:
             log.debug("telegram.typing_failed", reason=type(error).__name__)
 
-    def _tell(self, health: Health) -> None:
-        self._health = health
+    def admin(self, route: Route, person: str) -> bool | None:
+        """See KnowsAdmins: the administrators of the chat, and whoever writes as the chat itself."""
+        return person == route.conversation or self._admins.known(route.conversation, person)
+
+    async def ask_admin(self, route: Route, person: str) -> bool:
+        """See KnowsAdmins."""
+        return person == route.conversation or await self._admins.find(route.conversation, person)
+
+    async def _ask_admin(self, chat: str, person: str) -> bool:
+        found = await administrators(self._sender, chat)
+        for one in found:
+            self._admins.learn(chat, one, True)
+        return person in found
+
+    async def _round(self, receive: Receive) -> None:
+        self._supervisor.tell(STANDBY)
+        async with self._holder(self.account):
+            await self._intake.run(receive)
 
 
 def _bot(token: str, api_base: str, timeout: float) -> Bot:

@@ -1,6 +1,7 @@
 """Receives: one poll loop, whose offset moves only behind what is durable (facts 5.2, cases C25, C28)."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, cast
 
 import structlog
@@ -9,19 +10,19 @@ from aiogram.methods import GetMe, GetUpdates, SetMyCommands
 from aiogram.types import BotCommand
 from pydantic import ValidationError
 
-from channels.telegram.backoff import Backoff
+from channels.backoff import Backoff
+from channels.handover import Handover, Unreadable
+from channels.overheard import Aside, Overheard
 from channels.telegram.failures import FAILURES, of_polling
 from channels.telegram.parse import Me, parse
-from channels.telegram.poison import PoisonFolder, number
 from gateway.channel import Health, Receive
 from gateway.clock import Clock
-from gateway.errors import Lost, Retryable
+from gateway.message import IncomingMessage
 
 log = structlog.get_logger()
 
 _KINDS: Final = ["message"]
 _BATCH: Final = 100
-_TRIES: Final = 3
 _ASKING: Final = 20  # seconds for a short request
 _SLACK: Final = 15  # seconds that an answer to a poll may be late
 
@@ -39,30 +40,30 @@ class Intake:
         self,
         bot: Bot,
         *,
-        poison: PoisonFolder,
+        handover: Handover,
+        overheard: Overheard,
         clock: Clock,
         commands: Sequence[tuple[str, str]],
         poll_timeout: int,
         tell: Callable[[Health], None],
     ) -> None:
-        self._bot, self._poison, self._clock, self._tell = bot, poison, clock, tell
-        self._commands, self._poll_timeout = commands, poll_timeout
+        self._bot, self._handover, self._overheard, self._clock = bot, handover, overheard, clock
+        self._commands, self._poll_timeout, self._tell = commands, poll_timeout, tell
         self._me: Me | None = None
         self._offset = 0
-        self._health = Health("starting")
 
     async def run(self, receive: Receive) -> None:
         """Receives until cancelled; any trouble is told, waited for and tried again, for ever."""
         backoff = Backoff()
         patience = 0  # the first poll answers at once, so that "connected" is soon true or not
-        self._say(Health("starting", "connecting to Telegram"))
+        self._tell(Health("starting", "connecting to Telegram"))
         while True:
             try:
                 me = self._me = self._me or await self._introduce()
                 batch = await self._poll(patience)
             except FAILURES as error:
                 trouble = of_polling(error)
-                self._say(trouble.health)
+                self._tell(trouble.health)
                 await self.close()  # the next try gets a fresh client: connections and cached addresses may be stale
                 # Where two poll, a short poll would always succeed, and say nothing.
                 patience = self._poll_timeout if trouble.conflict else 0
@@ -70,7 +71,7 @@ class Intake:
                 continue
             backoff.reset()
             patience = self._poll_timeout
-            self._say(Health("connected", f"@{me.username}"))
+            self._tell(Health("connected", f"@{me.username}"))
             for raw in batch:
                 await self._take(raw, me, receive)
                 self._offset = max(self._offset, (number(raw) or 0) + 1)
@@ -97,43 +98,27 @@ class Intake:
 
     async def _take(self, raw: Mapping[str, Any], me: Me, receive: Receive) -> None:
         """Returns when the update is durable, or nothing to us, or set aside: only then may the offset pass it."""
-        backoff, failures = Backoff(), 0
-        while True:
-            try:
-                if failures < _TRIES:
-                    await self._hand_over(raw, me, receive)
-                else:
-                    await self._set_aside(raw)
-                break
-            except Retryable as later:
-                self._say(Health("degraded", f"messages wait at Telegram: {later}"))
-                wait = backoff.next() if later.after is None else later.after
-            except Lost:
-                raise
-            except Exception:  # a fault of ours: those behind this update must come in, so it is tried, then set aside
-                log.exception("telegram.receive_failed", update=number(raw))
-                self._say(Health("degraded", "a message cannot be taken in; see the log"))
-                failures += 1
-                wait = backoff.next()
-            await self._clock.wait(wait)
-        self._say(Health("connected", f"@{me.username}"))
+        update = number(raw)
+        await self._handover.give(receive, lambda: self._read(raw, me), raw, "" if update is None else str(update))
 
-    async def _hand_over(self, raw: Mapping[str, Any], me: Me, receive: Receive) -> None:
+    def _read(self, raw: Mapping[str, Any], me: Me) -> IncomingMessage | None:
         try:
-            message = parse(raw, me, self._clock.now())
-        except ValidationError:  # it will never be readable, and holds a person's words: not for the log
-            await self._set_aside(raw)
-            return
-        if message is not None:
-            await receive(message)
+            found = parse(raw, me, self._clock.now())
+        except ValidationError as error:
+            raise Unreadable(type(error).__name__) from None
+        match found:
+            case Aside():
+                self._overheard.hears(found)
+                return None
+            case IncomingMessage() if not found.private:
+                return replace(found, quotes=self._overheard.quotes(found.route))
+            case _:
+                return found
 
-    async def _set_aside(self, raw: Mapping[str, Any]) -> None:
-        path = await self._poison.keep(raw)
-        log.error("telegram.update_set_aside", update=number(raw), file=str(path))
 
-    def _say(self, health: Health) -> None:
-        if health == self._health:
-            return
-        self._health = health
-        self._tell(health)
-        log.info("telegram.health", state=health.state, detail=health.detail)
+def number(raw: Mapping[str, object]) -> int | None:
+    """The update's id; every update of Telegram has one."""
+    match raw.get("update_id"):
+        case int(update_id):
+            return update_id
+    return None

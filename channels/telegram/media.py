@@ -5,7 +5,7 @@ from typing import Final
 
 from aiogram.types import Message, RichMessage
 
-from channels.telegram.names import bracketed
+from channels.names import bracketed
 
 
 def label(message: Message) -> str:

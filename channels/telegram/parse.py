@@ -8,9 +8,10 @@ from typing import Final
 
 from aiogram.types import Message, MessageEntity, Update
 
+from channels.names import one_line
+from channels.overheard import Aside
 from channels.telegram.media import flat, label
-from channels.telegram.names import one_line
-from gateway.message import Author, IncomingMessage, MessageId, Route, SessionKey, clean
+from gateway.message import Author, IncomingMessage, MessageId, Quote, Route, SessionKey, clean
 
 CHANNEL: Final = "telegram"
 
@@ -31,12 +32,12 @@ class Me:
         return name.removeprefix("@").casefold() == self.username.casefold()
 
 
-def parse(raw: Mapping[str, object], me: Me, now: datetime) -> IncomingMessage | None:
+def parse(raw: Mapping[str, object], me: Me, now: datetime) -> IncomingMessage | Aside | None:
     """The message of an update, or None where there is nothing to answer.
 
-    None: other kinds of updates (edits too), service messages, channels, bots, and in a group whatever does not
-    address this bot by mention, reply or command, or is a command for another bot. Raises pydantic's
-    ValidationError for an update that cannot be read.
+    Aside: what in a group does not address this bot by mention, reply or command. None: other kinds of updates (edits
+    too), service messages, channels, bots, and commands for another bot. Raises pydantic's ValidationError for an
+    update that cannot be read.
     """
     update = Update.model_validate(raw)
     message = update.message
@@ -48,14 +49,15 @@ def parse(raw: Mapping[str, object], me: Me, now: datetime) -> IncomingMessage |
     if not text or words.is_for_another_bot:
         return None
     private = message.chat.type == "private"
-    if not (private or words.mentions or words.is_command or _replies_to(message, me)):
-        return None
     account, chat, thread = str(me.id), str(message.chat.id), _thread(message)
+    route = Route(CHANNEL, account, chat, thread)
+    if not (private or words.mentions or words.is_command or _replies_to(message, me)):
+        return Aside(route, Quote(author.name, text))
     return clean(
         IncomingMessage(
             id=MessageId(f"{CHANNEL}/{account}/{update.update_id}"),
             session=SessionKey(CHANNEL, account, chat, thread),
-            route=Route(CHANNEL, account, chat, thread),
+            route=route,
             author=author,
             text=text,
             sent_at=message.date,

@@ -10,7 +10,7 @@ from typing import TextIO
 from channels.terminal import keyboard, parse, render
 from gateway.channel import Ambiguous, Health, Part, Receive
 from gateway.clock import Clock
-from gateway.errors import Refused, Retryable
+from gateway.errors import Broken, Refused, Retryable
 from gateway.message import Reply
 
 PROMPT = "> "
@@ -53,8 +53,10 @@ class TerminalChannel:
     def health(self) -> Health:
         return self._health
 
-    async def run(self, receive: Receive) -> None:
-        """Takes lines until the input ends."""
+    async def run(self, receive: Receive | None) -> None:
+        """Takes lines until the input ends. Broken without `receive`: a terminal is where its keyboard is."""
+        if receive is None:
+            raise Broken("a terminal cannot send alone")
         self._health = Health("connected")
         try:
             await self._show(PROMPT if self._prompts else "")

@@ -29,6 +29,7 @@ class WebChannel:
 
     name = parse.CHANNEL
     account = parse.ACCOUNT
+    typing_every = 4.0
 
     def __init__(
         self,
@@ -79,7 +80,7 @@ class WebChannel:
         """Opens the page and logs in. Secret."""
         return f"{self.base_url}/?token={quote(self._token, safe='')}"
 
-    async def run(self, receive: Receive) -> None:
+    async def run(self, receive: Receive | None) -> None:
         self._receive = receive
         try:
             await self._bind()

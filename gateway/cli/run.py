@@ -21,12 +21,19 @@ if TYPE_CHECKING:
 def add(commands: "_SubParsersAction[Any]") -> None:
     """Adds the command to the command line."""
     parser = commands.add_parser("run", help="start the gateway: every channel whose token is set, and the web page")
+    parser.add_argument(
+        "--role",
+        choices=("all", "channels", "worker"),
+        default="all",
+        help="channels: connections and the web page; worker: turns, in as many processes as you like (default: all)",
+    )
     parser.set_defaults(act=run)
 
 
 def run(arguments: Namespace) -> int:
     """Runs until a signal."""
     from gateway.main import run as run_gateway
+    from gateway.parts import Role
 
     settings = settings_of(arguments)
     folder = folder_of(settings)
@@ -38,7 +45,7 @@ def run(arguments: Namespace) -> int:
 
         return served(parts, web_token=token, announce=_announce)
 
-    asyncio.run(run_gateway(settings, build, redactor=redactor))
+    asyncio.run(run_gateway(settings, build, redactor=redactor, role=Role(arguments.role)))
     return 0
 
 

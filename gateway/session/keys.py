@@ -45,3 +45,8 @@ def holder(channel: str, account: str) -> str:
 def seen(prefix: str, message: MessageId) -> str:
     """Marks a message as known."""
     return f"{prefix}:seen:{message}"
+
+
+def token(message: MessageId) -> str:
+    """What a platform wants to see when this message is answered."""
+    return f"gw{SCHEMA}:{{{message}}}:token"

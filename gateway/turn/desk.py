@@ -51,10 +51,10 @@ class GatewayDesk:
         )
         return f"{person.shown} may talk to me now."
 
-    def is_admin(self, message: IncomingMessage) -> bool:
+    def is_admin(self, message: IncomingMessage) -> bool | None:
         return self._access.is_admin(message)
 
-    def may(self, message: IncomingMessage, need: Need) -> bool:
+    def may(self, message: IncomingMessage, need: Need) -> bool | None:
         return self._access.may(message, need)
 
     def _tape(self, message: IncomingMessage) -> str:

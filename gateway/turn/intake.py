@@ -6,7 +6,7 @@ from dataclasses import replace
 import structlog
 
 from gateway.clock import Clock
-from gateway.message import IncomingMessage, Reply, TurnId, clean
+from gateway.message import IncomingMessage, Quote, Reply, TurnId, clean
 from gateway.session.inbox import Accepted, Inbox
 from gateway.session.outbox import Outbox
 from gateway.tape.name import tape_name
@@ -80,10 +80,13 @@ class Intake:
         found = None if command is None else handler(command)
         if command is None or found is None:
             await self._put(message)
-        elif found.control or not self._access.may(message, found.need(command)):
+            return
+        # None: only the platform knows whether they may. The command waits in its place, and stops nothing meanwhile.
+        allowed = self._access.may(message, found.need(command))
+        if found.control or allowed is False:
             await self._control(message, command, found)
         else:
-            await self._put(message, cancels=found.name == "reset" and restarts(command))
+            await self._put(message, cancels=allowed is True and found.name == "reset" and restarts(command))
 
     async def _put(self, message: IncomingMessage, *, cancels: bool = False) -> None:
         accepted = await self._inbox.put(message, cancels=cancels)
@@ -101,7 +104,7 @@ class Intake:
         if answered((await self._store.window(tape)).entries, message.id) is not None:
             return
         answer: str | None
-        if not self._access.may(message, found.need(command)):
+        if self._access.may(message, found.need(command)) is False:
             answer = refusal(found)
         elif found.name == "stop":
             answer = await self._stop(message)
@@ -114,7 +117,7 @@ class Intake:
 
     async def _stop(self, message: IncomingMessage) -> str | None:
         """None where somebody else answers: whoever settles the last message that it marked."""
-        everybody = self._access.is_admin(message)
+        everybody = self._access.is_admin(message) is True
         marked = await self._inbox.stop(message, everybody=everybody)
         if marked:
             return None
@@ -141,7 +144,8 @@ class Intake:
 
     def _redacted(self, message: IncomingMessage) -> IncomingMessage:
         author = replace(message.author, name=self._redact(message.author.name))
-        return replace(message, text=self._redact(message.text), author=author)
+        quotes = tuple(Quote(self._redact(quote.name), self._redact(quote.text)) for quote in message.quotes)
+        return replace(message, text=self._redact(message.text), author=author, quotes=quotes)
 
     @staticmethod
     def _reply(message: IncomingMessage, text: str) -> Reply:

@@ -13,9 +13,6 @@ from gateway.message import Route, TurnId
 
 log = structlog.get_logger()
 
-TYPING_EVERY = 4.0
-"""Seconds: Telegram's typing lasts 5."""
-
 PREVIEW_EVERY = 0.4
 """Seconds between two previews of a turn, at least."""
 
@@ -44,7 +41,7 @@ class Progress:
         async def type_on(shows: ShowsTyping) -> None:
             while True:
                 await shows.typing(route)
-                await self._clock.wait(TYPING_EVERY)
+                await self._clock.wait(shows.typing_every)
 
         async def preview_on(shows: ShowsProgress) -> None:
             while True:

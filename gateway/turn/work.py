@@ -32,6 +32,8 @@ MOST_ATTEMPTS = 10
 
 NOT_ANY_MORE = "You may not talk to me here any more. Nothing was changed."
 
+NOT_KNOWN = "I could not find out whether you are an admin here. Nothing was changed; please try again in a minute."
+
 GAVE_UP = (
     f"I tried {MOST_ATTEMPTS} times to answer this and failed each time, so I stop here. What was done so far is kept; "
     "the reason stands in the log. Please ask again, perhaps in other words."
@@ -156,8 +158,12 @@ class Work:
             return Acted(unknown(command))
         if await self._access.admit(message) is not Verdict.TALK:
             return Acted(NOT_ANY_MORE)
-        if not self._access.may(message, found.need(command)):
-            return Acted(refusal(found))
+        try:
+            if not await self._access.settle(message, found.need(command)):
+                return Acted(refusal(found))
+        except Retryable as away:
+            log.warning("access.not_known", command=command.name, reason=str(away))
+            return Acted(NOT_KNOWN)
         try:
             return await found.run(Asked(command, message, self._clock.now(), self._desk))
         except Refused as refused:

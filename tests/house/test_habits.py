@@ -11,8 +11,9 @@ CATCH_ALL = {
     "gateway/agent/step.py": "a tool may fail in any way: the model goes on from the error's text",
     "gateway/web/guard.py": "a fault of ours in a route: the person gets one sentence",
     "gateway/redact.py": "somebody else's __repr__ may raise anything, and a log line must not fail",
-    "channels/telegram/intake.py": "a fault of ours at one update: those behind it must come in",
-    "channels/telegram/adapter.py": "a fault of ours ends a round, never the channel",
+    "channels/handover.py": "a fault of ours at one update: those behind it must come in",
+    "channels/supervise.py": "a fault of ours ends a round, never the channel",
+    "channels/lanes.py": "whoever put an item hears how its handling ended; those behind it are handled",
 }
 """Who may catch every Exception, and why. Everybody else catches what he can name."""
 

@@ -41,6 +41,7 @@ def test_the_defaults_in_the_table_are_those_of_the_program() -> None:
             section, _, key = name.rpartition(".")
             default = getattr(Settings.model_fields[section].default, key)
             shown = f"{default:g}" if isinstance(default, float) else str(default)
+            shown = shown.lower() if isinstance(default, bool) else shown
             assert [shown] == values, name
 
 

@@ -10,6 +10,7 @@ from gateway.session.lock_redis import RedisHolder
 from gateway.session.outbox import PartState
 from gateway.session.outbox_redis import RedisOutbox
 from gateway.session.server_redis import RedisServer
+from gateway.session.tokens_redis import RedisTokens
 from tests.support.messages import message, reply_to
 from tests.support.redis import ServerProcess
 
@@ -38,6 +39,7 @@ async def test_the_keys_on_the_server_are_those_of_the_golden_file(
         found |= await patterns(redis_server)
         await outbox.done(parcel)
         await inbox.settle(held, [message(2).id], [], [message(9).id])
+        await RedisTokens(redis_server).keep(message(2).id, "secret", 60)
         found |= await patterns(redis_server)
     assert "\n".join(sorted(found)) + "\n" == GOLDEN.read_text()
 
@@ -85,6 +87,7 @@ async def patterns(server: RedisServer) -> set[str]:
 
 def _pattern(key: str) -> str:
     key = re.sub(r"\{p\d\}", "{p<partition>}", key).replace("{web/bot}", "{<channel>/<account>}")
+    key = re.sub(r"\{web/bot/\d+\}", "{<message>}", key)
     key = re.sub(r"^(.*:)(seen):.*", r"\1\2:<message>", key)
     key = re.sub(r"^(.*:)(known):.*", r"\1\2:<turn>", key)
     key = re.sub(r"^(.*:)(queue|rows|authors|marks|stops|lease):web.*", r"\1\2:<session>", key)

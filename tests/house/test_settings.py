@@ -39,13 +39,19 @@ def test_every_setting_can_be_given_by_its_variable() -> None:
         "redis.url": "redis://h",
         "model.base_url": "http://h",
         "telegram.api_base": "http://h",
+        "discord.api_base": "http://h",
+        "discord.gateway_url": "ws://h",
+        "slack.api_base": "http://h",
+        "slack.admins": "U7",
+        "slack.allow": "W7",
         "telegram.token": BOT,
         "tape.store": "file",
-        "telegram.access": "open",
-        "telegram.group_access": "allowlist",
         "log.format": "json",
         "log.level": "debug",
     }
+    for channel in ("telegram", "discord", "slack"):
+        odd |= {f"{channel}.access": "open", f"{channel}.group_access": "allowlist", f"{channel}.platform_admins": "on"}
+    odd["discord.message_content"] = "true"
     for name in names():
         load({"GATEWAY_" + name.replace(".", "__").upper(): odd.get(name, "7")})
 
@@ -151,7 +157,15 @@ def test_a_bad_value_is_one_line_with_its_variable(variable: str, value: str, pr
         ("web.prot = 1", "web.prot is not a setting; did you mean web.port?"),
         ("port = 1", "port is not a setting; did you mean web.port?"),
         ("web = 3", "web is not a setting"),
-        ('discord.token = "x"', "discord.token is not a setting"),
+        ('discord.tokens = "x"', "discord.tokens is not a setting; did you mean discord.token?"),
+        (
+            'slack.admins = ["@ann"]',
+            'slack.admins: "@ann" is not an id of Slack, which looks like U012ABCDEF; names can '
+            "change hands, so use the person's id: the bot tells it to whoever sends it /whoami",
+        ),
+        ('discord.message_content = "maybe"', 'discord.message_content: "maybe" is neither true nor false'),
+        ("slack.group_context = 101", "slack.group_context: 101 is not a whole number from 0 to 100"),
+        ('discord.gateway_url = "http://h"', 'discord.gateway_url: "http://h" is not a ws:// or wss:// address'),
         ("tape.fsync = true", "tape.fsync is not a setting"),
     ],
 )
@@ -160,8 +174,8 @@ def test_a_problem_in_the_file_is_one_line_with_its_name(toml: str, line: str) -
 
 
 def test_an_unknown_variable_is_an_error_with_a_guess() -> None:
-    assert problems({"GATEWAY_WEB_PORT": "1", "GATEWAY_SLACK__BOT_TOKEN": "x", "GATEWAYX": "1"}) == [
-        "GATEWAY_SLACK__BOT_TOKEN is not a setting (environment)",
+    assert problems({"GATEWAY_WEB_PORT": "1", "GATEWAY_MATRIX__TOKEN": "x", "GATEWAYX": "1"}) == [
+        "GATEWAY_MATRIX__TOKEN is not a setting (environment)",
         "GATEWAY_WEB_PORT is not a setting; did you mean GATEWAY_WEB__PORT? (environment)",
     ]
 

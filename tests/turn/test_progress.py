@@ -6,7 +6,7 @@ import pytest
 
 from gateway.message import TurnId
 from gateway.redact import Redactor
-from gateway.turn.progress import PREVIEW_EVERY, TYPING_EVERY, Progress, ripened
+from gateway.turn.progress import PREVIEW_EVERY, Progress, ripened
 from tests.support.clock import ManualClock
 from tests.support.world import ROUTE, Chat
 
@@ -15,6 +15,8 @@ TURN = TurnId("t1")
 
 class Lively(Chat):
     """Shows typing and previews, and fails when it is told to."""
+
+    typing_every = 8.0
 
     def __init__(self, fault=None):
         super().__init__()
@@ -47,9 +49,9 @@ async def test_typing_is_shown_at_once_and_again_while_the_turn_runs():
     async with shows.shown(ROUTE, TURN):
         await few_turns()
         assert chat.typed == 1
-        await clock.pass_by(TYPING_EVERY * 3)
+        await clock.pass_by(Lively.typing_every * 3)
         assert chat.typed == 4
-    await clock.pass_by(TYPING_EVERY * 3)
+    await clock.pass_by(Lively.typing_every * 3)
     assert chat.typed == 4
 
 

@@ -140,7 +140,7 @@ async def test_messages_wait_in_order_while_they_cannot_be_stored(
     (first, health), (second, _) = clock.waits
     assert first == 1
     assert second == 7
-    assert health == Health("degraded", "messages wait at Telegram: Redis is away")
+    assert health == Health("degraded", "messages wait to be taken in: Redis is away")
 
 
 async def test_a_message_that_makes_us_fail_is_tried_three_times_then_set_aside(

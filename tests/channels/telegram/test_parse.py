@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from channels.overheard import Aside
 from channels.telegram.parse import Me, parse
 from gateway.message import Author, IncomingMessage, MessageId, Route, SessionKey
 
@@ -19,13 +20,13 @@ def sample(name: str) -> dict[str, Any]:
     return raw
 
 
-def parsed(name: str) -> IncomingMessage | None:
+def parsed(name: str) -> IncomingMessage | Aside | None:
     return parse(sample(name), ME, NOW)
 
 
 def heard(name: str) -> IncomingMessage:
     message = parsed(name)
-    assert message is not None
+    assert isinstance(message, IncomingMessage)
     return message
 
 
@@ -36,7 +37,8 @@ def written(text: str, *marks: tuple[str, str], group: bool = True, **extra: obj
         {"type": kind, "offset": units(text[: text.index(words)]), "length": units(words)} for kind, words in marks
     ]
     raw["message"] |= {"text": text, "entities": entities, **extra}
-    return parse(raw, ME, NOW)
+    found = parse(raw, ME, NOW)
+    return found if isinstance(found, IncomingMessage) else None
 
 
 def units(text: str) -> int:
@@ -87,8 +89,6 @@ def test_what_addresses_the_bot_in_a_group_goes_to_the_session_of_its_topic(
 @pytest.mark.parametrize(
     "name",
     [
-        "group_unaddressed",
-        "topic_opened_by_the_bot",
         "linked_channel_post",
         "other_bot",
         "member_joined",
@@ -101,6 +101,15 @@ def test_what_addresses_the_bot_in_a_group_goes_to_the_session_of_its_topic(
 )
 def test_what_is_not_for_the_bot_is_nothing(name: str) -> None:
     assert parsed(name) is None
+
+
+@pytest.mark.parametrize("name", ["group_unaddressed", "topic_opened_by_the_bot"])
+def test_what_a_group_says_among_itself_is_an_aside(name: str) -> None:
+    found = parsed(name)
+    assert isinstance(found, Aside)
+    assert found.route.channel == "telegram"
+    assert found.quote.name
+    assert found.quote.text
 
 
 def test_an_update_that_cannot_be_read_is_an_error() -> None:

@@ -109,7 +109,7 @@ async def test_a_channel_without_the_token_stands_by_and_does_not_poll(
     free, waiting = asyncio.Event(), asyncio.Event()
 
     @asynccontextmanager
-    async def holder() -> AsyncIterator[None]:
+    async def holder(account: str) -> AsyncIterator[None]:
         waiting.set()
         await free.wait()
         yield
@@ -133,7 +133,7 @@ async def test_a_lost_token_stops_the_poll_and_is_waited_for_again(
     held = 0
 
     @asynccontextmanager
-    async def holder() -> AsyncIterator[None]:
+    async def holder(account: str) -> AsyncIterator[None]:
         nonlocal held
         held += 1
         if held > 1:
@@ -162,7 +162,8 @@ async def test_a_lost_token_stops_the_poll_and_is_waited_for_again(
 
 
 @pytest.mark.parametrize(
-    ("error", "detail"), [(Retryable("Redis is away"), "not polling: Redis is away"), (OSError(5, "x"), "see the log")]
+    ("error", "detail"),
+    [(Retryable("Redis is away"), "not connected: Redis is away"), (OSError(5, "x"), "see the log")],
 )
 async def test_trouble_with_the_token_ends_a_round_and_never_the_channel(
     rig: Rig, ear: Ear, clock: WatchfulClock, chat: Chat, ann: Person, error: Exception, detail: str
@@ -170,7 +171,7 @@ async def test_trouble_with_the_token_ends_a_round_and_never_the_channel(
     errors = [error]
 
     @asynccontextmanager
-    async def holder() -> AsyncIterator[None]:
+    async def holder(account: str) -> AsyncIterator[None]:
         if errors:
             raise errors.pop()
         yield

@@ -13,6 +13,7 @@ from gateway.message import IncomingMessage, MessageId, Reply, Route, SessionKey
 from gateway.tape.entries import Draft, Entry, Event, Fact, Message, Meta, handoff
 from gateway.tape.index import MessageIndex, closing
 from gateway.tape.window import Recorded
+from gateway.web.app import WebApp
 from tests.support.clock import ManualClock
 
 TOKEN = "token-of-the-test"
@@ -80,16 +81,15 @@ class Rig:
         self.links: list[str] = []
         self.refuse: Callable[[IncomingMessage], Exception | None] = lambda message: None
         self.answer: Callable[[IncomingMessage], str | None] = lambda message: None
+        self.app = WebApp(host, port, healths=lambda: {"web": self.channel.health})
         self.channel: WebChannel = build(
+            app=self.app,
             token=TOKEN,
-            host=host,
-            port=port,
             history=self.history,
             records=self.records,
             clock=self.clock,
             announce=self._announce,
             commands=COMMANDS,
-            healths=lambda: {"web": self.channel.health},
         )
         self._bound = asyncio.Event()
         self._running: asyncio.Task[None] | None = None

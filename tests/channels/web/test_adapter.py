@@ -6,6 +6,7 @@ from structlog.testing import capture_logs
 from channels.web import build
 from gateway.channel import Channel, ShowsProgress, ShowsTyping
 from gateway.errors import Refused, Retryable
+from gateway.web.app import WebApp
 from tests.channels.web.rig import TOKEN, Rig, message
 
 
@@ -83,7 +84,7 @@ async def test_the_same_channel_runs_again_on_its_port() -> None:
 
 async def test_a_page_without_a_token_is_refused() -> None:
     with pytest.raises(Refused, match="GATEWAY_WEB__TOKEN"):
-        build(token="", history=Rig().history)
+        build(app=WebApp(), token="", history=Rig().history)
 
 
 async def test_typing_and_previews_to_nobody_are_of_no_consequence() -> None:

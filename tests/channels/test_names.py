@@ -1,6 +1,6 @@
 import pytest
 
-from channels.telegram.names import bracketed, one_line
+from channels.names import bracketed, one_line
 
 
 @pytest.mark.parametrize(

@@ -6,35 +6,30 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import quote
 
 from gateway.errors import Retryable
 
 
-def number(raw: Mapping[str, object]) -> int | None:
-    """The update's id; every update of Telegram has one."""
-    match raw.get("update_id"):
-        case int(update_id):
-            return update_id
-    return None
-
-
 class PoisonFolder:
-    """A folder of raw updates, `<update_id>.json` each, readable by this user alone."""
+    """A folder of raw updates, `<name>.json` each, readable by this user alone."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    async def keep(self, raw: Mapping[str, object]) -> Path:
-        """Returns when the update is on disk: only then may the platform forget it. Retryable when it cannot be."""
+    async def keep(self, raw: Mapping[str, object], name: str) -> Path:
+        """Returns when the update is on disk: only then may the platform forget it. Retryable when it cannot be.
+
+        `name`: the platform's id of the update, empty for one that has none.
+        """
         try:
-            return await asyncio.to_thread(self._write, raw)
+            return await asyncio.to_thread(self._write, raw, name)
         except OSError as error:
             raise Retryable(f"cannot write to {self._folder}: {error.strerror or type(error).__name__}") from error
 
-    def _write(self, raw: Mapping[str, object]) -> Path:
+    def _write(self, raw: Mapping[str, object], name: str) -> Path:
         data = json.dumps(raw, indent=1).encode()
-        update_id = number(raw)
-        name = f"unnumbered-{hashlib.sha256(data).hexdigest()[:16]}" if update_id is None else str(update_id)
+        name = quote(name, safe="")[:200] or f"unnumbered-{hashlib.sha256(data).hexdigest()[:16]}"
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path, new = self._folder / f"{name}.json", self._folder / f"{name}.new"
         with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
