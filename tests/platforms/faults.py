@@ -4,9 +4,12 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from tests.platforms.server import LocalServer
+
+ANY: Final = "*"
+"""As the method of an injection: calls of every method, if `when` picks them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,7 @@ class Faults:
 
     def take(self, call: Call) -> Fault | None:
         for injection in self.waiting:
-            if injection.left != 0 and injection.method.lower() == call.method.lower() and injection.when(call):
+            if injection.left != 0 and injection.method.lower() in (ANY, call.method.lower()) and injection.when(call):
                 injection.hits += 1
                 if injection.left is not None:
                     injection.left -= 1

@@ -19,8 +19,10 @@ from gateway.tape.entries import Entry
 from gateway.tape.name import tape_name
 from gateway.tape.query import Query
 from gateway.tape.store_file import FileTapeStore
+from tests.platforms.discord import FakeDiscord
 from tests.platforms.openai import FakeOpenAI
 from tests.platforms.server import Bell
+from tests.platforms.slack import FakeSlack
 from tests.platforms.telegram import FakeTelegram
 from tests.support.locks import is_locked
 
@@ -96,7 +98,12 @@ class Gateway:
 
     async def polls(self) -> Self:
         """Returns when it receives from Telegram."""
-        await self.logged("telegram.health", state="connected")
+        return await self.connected("telegram")
+
+    async def connected(self, *channels: str) -> Self:
+        """Returns when these channels are connected, for a worker: when they can send."""
+        for channel in channels:
+            await self.logged(f"{channel}.health", state="connected")
         return self
 
     async def logged(self, event: str, *, count: int = 1, **fields: object) -> dict[str, Any]:
@@ -179,7 +186,13 @@ class Home:
     """
 
     def __init__(
-        self, telegram: FakeTelegram | None = None, model: FakeOpenAI | None = None, **settings: str | None
+        self,
+        telegram: FakeTelegram | None = None,
+        model: FakeOpenAI | None = None,
+        *,
+        discord: FakeDiscord | None = None,
+        slack: FakeSlack | None = None,
+        **settings: str | None,
     ) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="gw", dir="/tmp"))  # short: a socket's path has 107 bytes
         self.data = self.folder / "data"
@@ -187,6 +200,18 @@ class Home:
         self._settings: dict[str, str | None] = {"data_dir": str(self.data), "web__port": "0", "log__format": "json"}
         if telegram is not None:
             self._settings |= {"telegram__token": telegram.token, "telegram__api_base": telegram.url}
+        if discord is not None:
+            self._settings |= {
+                "discord__token": discord.token,
+                "discord__api_base": discord.url,
+                "discord__gateway_url": discord.gateway_url,
+            }
+        if slack is not None:
+            self._settings |= {
+                "slack__bot_token": slack.bot_token,
+                "slack__app_token": slack.app_token,
+                "slack__api_base": slack.url,
+            }
         if model is not None:
             self._settings |= {
                 "model__base_url": model.url,
@@ -207,14 +232,15 @@ class Home:
         await self.end_embedded()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    async def start(self, **settings: str | None) -> Gateway:
+    async def start(self, role: str = "all", **settings: str | None) -> Gateway:
         """A gateway whose page is served."""
-        return await (await self.begin(**settings)).ready()
+        return await (await self.begin(role, **settings)).ready()
 
-    async def begin(self, **settings: str | None) -> Gateway:
+    async def begin(self, role: str = "all", **settings: str | None) -> Gateway:
         """A gateway that has only just been started."""
         pipe = asyncio.subprocess.PIPE
-        process = await self._spawn("run", stdin=asyncio.subprocess.DEVNULL, stdout=pipe, stderr=pipe, **settings)
+        words = ("run", "--role", role)
+        process = await self._spawn(*words, stdin=asyncio.subprocess.DEVNULL, stdout=pipe, stderr=pipe, **settings)
         self.gateways.append(Gateway(process))
         return self.gateways[-1]
 
