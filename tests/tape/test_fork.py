@@ -1,15 +1,18 @@
 """A fork is decided by its base, its words and its operations, and by nothing else."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.errors import Broken
-from gateway.message import TurnId
+from gateway.message import Quote, TurnId
 from gateway.tape.attempt import Attempt
 from gateway.tape.entries import Anchor, Call, Draft, Entry, Event, Message, ToolCall, ToolResult
 from gateway.tape.fork import (
     INTERRUPTED,
+    QUOTED,
     Appended,
     Fork,
     HandedOff,
@@ -118,6 +121,16 @@ def test_words_tell_who_said_them_and_when() -> None:
 
     assert (draft.meta.author, draft.meta.message, draft.meta.turn) == ("u1", "m1", "m1")
     assert draft.date == M1.received_at
+
+
+def test_what_was_overheard_stands_before_the_words_marked_and_without_an_author() -> None:
+    heard = replace(M1, quotes=(Quote("Ben", "at six?\nor seven"), Quote("Cid", "yes")))
+    quoted, asked = words([heard])
+
+    assert quoted.fact == Message("user", f"{QUOTED}\n> Ben: at six?\n> Ben: or seven\n> Cid: yes")
+    assert (quoted.meta.author, quoted.meta.message, quoted.meta.turn) == (None, None, "m1")
+    assert quoted.meta.more == {"quoted": True}
+    assert (asked,) == words([M1])
 
 
 def test_a_handoff_goes_before_the_turn_and_drops_what_was_before() -> None:

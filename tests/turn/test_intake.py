@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gateway.errors import Retryable
+from gateway.message import Quote
 from gateway.redact import Redactor
 from gateway.turn.access import Access, Rules
 from gateway.turn.approvals import Approvals
@@ -146,7 +147,8 @@ async def test_nothing_is_accepted_while_the_server_is_away():
 async def test_a_secret_in_a_message_reaches_no_tape():
     """P14"""
     stage = Stage()
-    await pairing(stage, direct="open").receive(direct(stage, "my key is hunter2-key"))
+    said = replace(direct(stage, "my key is hunter2-key"), quotes=(Quote("hunter2-key", "use hunter2-key"),))
+    await pairing(stage, direct="open").receive(said)
     await stage.actor().all()
 
     assert "hunter2" not in repr(stage.world.store._tape(TAPE).entries)
