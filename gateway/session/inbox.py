@@ -64,7 +64,8 @@ class Inbox(Protocol):
     async def stop(self, request: IncomingMessage, *, everybody: bool) -> int | None:
         """Marks what waits or runs in the session: the author's own messages, or everybody's. Returns how many.
 
-        None for a request that is known already. Whoever settles the last of them answers the request.
+        None for a request that is known already and waits for its answer: whoever settles the last of them gives it.
+        A known one that marked nothing, or was answered, marks nothing more.
         """
         ...
 

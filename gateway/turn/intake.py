@@ -119,12 +119,8 @@ class Intake:
         """None where somebody else answers: whoever settles the last message that it marked."""
         everybody = self._access.is_admin(message) is True
         marked = await self._inbox.stop(message, everybody=everybody)
-        if marked:
+        if marked != 0:
             return None
-        if marked is None:  # received again: answered, or about to be, unless the first time ended right here
-            status = await self._inbox.status(message.session)
-            if status.running or status.waiting:
-                return None
         return NOTHING if everybody or message.private else NOTHING_OF_YOURS
 
     async def _pair(self, message: IncomingMessage) -> None:

@@ -100,7 +100,7 @@ class World:
         assert marked is not None
         if marked:
             self.asked.add(request.id)
-        assert await self.inbox.stop(request, everybody=True) is None
+        assert not await self.inbox.stop(request, everybody=True), "a request that came again marked something"
 
     async def expiry(self) -> None:
         await self._expire(self.random.choice(ROOMS))  # type: ignore[misc]

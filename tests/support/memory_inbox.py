@@ -39,7 +39,7 @@ class MemoryInbox:
     async def stop(self, request: IncomingMessage, *, everybody: bool) -> int | None:
         now, there = self._server.now(), self._server.session(request.session)
         if self._seen(request.id, now):
-            return None
+            return None if request.id in there.stops else 0
         marked = [
             waits.id
             for waits in there.queue.values()

@@ -1,7 +1,6 @@
 """The promises of DESIGN section 5, as sets over the tape, the queue, the chat and the world."""
 
 from collections import Counter
-from collections.abc import Collection
 
 from gateway.message import SessionKey
 from gateway.tape.entries import Entry, Event, Message, ToolCall, ToolResult
@@ -16,14 +15,12 @@ async def check(
     world: World,
     *,
     excused: Counter[tuple[str, int]],
-    forgotten: Collection[str] = (),
     wiped: bool = False,
 ) -> None:
     """Raises AssertionError, with the promise's name, for the first one that is broken.
 
-    `excused`: parts that were under way when their process died or froze. `forgotten`: requests to stop whose process
-    died before it could say that there was nothing to stop. `wiped`: the server lost its data, so that
-    what was accepted and not recorded may be gone.
+    `excused`: parts that were under way when their process died or froze. `wiped`: the server lost its data, so
+    that what was accepted and not recorded may be gone.
     """
     sent: dict[str, Counter[int]] = {}
     for part in world.chat.sent:
@@ -34,7 +31,7 @@ async def check(
     assert set(sent) <= commands, "a reply of no turn was shown"
     if not wiped:
         asked = {m.id for m in world.accepted if (c := parse(m.text)) is not None and c.name in CONTROL}
-        assert asked <= set(sent) | set(forgotten), "a command of the control lane was not answered"
+        assert asked <= set(sent), "a command of the control lane was not answered"
 
 
 async def _room(
