@@ -19,7 +19,7 @@ from channels.overheard import Overheard
 from channels.poison import PoisonFolder
 from channels.supervise import STANDBY, Holder, Supervisor
 from channels.telegram import outgoing
-from channels.telegram.administrators import administrators
+from channels.telegram.administrators import administrators, is_group
 from channels.telegram.failures import FAILURES, of_sending
 from channels.telegram.intake import Intake
 from channels.telegram.parse import CHANNEL
@@ -134,10 +134,14 @@ class TelegramChannel:
 
     def admin(self, route: Route, person: str) -> bool | None:
         """See KnowsAdmins: the administrators of the chat, and whoever writes as the chat itself."""
+        if not is_group(route.conversation):
+            return False
         return person == route.conversation or self._admins.known(route.conversation, person)
 
     async def ask_admin(self, route: Route, person: str) -> bool:
         """See KnowsAdmins."""
+        if not is_group(route.conversation):
+            return False
         return person == route.conversation or await self._admins.find(route.conversation, person)
 
     async def _ask_admin(self, chat: str, person: str) -> bool:

@@ -16,13 +16,16 @@ class RawGetChatAdministrators(GetChatAdministrators):
     __returning__ = list[dict[str, Any]]
 
 
+def is_group(chat: str) -> bool:
+    """Whether people share the chat; the ids of groups and channels are negative."""
+    return chat.startswith("-")
+
+
 async def administrators(bot: Bot, chat: str) -> frozenset[str]:
-    """The ids of the people who administer a chat; none in a private chat. Raises Retryable when it cannot be asked.
+    """The ids of the people who administer a group. Raises Retryable when it cannot be asked.
 
     An anonymous administrator writes as the chat itself, and a channel as itself: neither stands in this list.
     """
-    if not chat.startswith("-"):
-        return frozenset()
     try:
         found = cast(list[dict[str, Any]], await bot(RawGetChatAdministrators(chat_id=int(chat))))
     except TelegramBadRequest:  # there are none, or the bot is not in that chat any more
