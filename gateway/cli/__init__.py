@@ -10,8 +10,8 @@ from gateway import __version__
 from gateway.cli.common import add_later
 from gateway.errors import GatewayError, Refused
 
-GROUPS = ("run", "chat", "doctor", "tape", "access")
-LATER = ("init", "sessions", "inbox", "outbox")
+GROUPS = ("init", "run", "chat", "doctor", "tape", "access")
+LATER = ("sessions", "inbox", "outbox")
 """Names that a later release brings: refused in so many words, so that nobody takes them for typing errors."""
 
 
@@ -38,7 +38,8 @@ def fail(line: str, status: int) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="gateway", description="One chat bot in Telegram, a web page and a terminal; its memory is a tape."
+        prog="gateway",
+        description="One chat bot in Telegram, Discord, Slack, a web page and a terminal; its memory is a tape.",
     )
     parser.add_argument("--version", action="version", version=f"gateway {__version__}")
     parser.add_argument(

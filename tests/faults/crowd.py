@@ -74,7 +74,7 @@ def words_of(entries: Sequence[Entry]) -> list[str]:
         w for e in entries if isinstance(e.fact, Message) and e.fact.role == "assistant" for w in _words(e.fact.text)
     ]
     said = [e.fact.text for e in entries if isinstance(e.fact, Message) and e.fact.role == "user"]
-    assert answered == said, "an answer was not written for its messages"
+    assert answered == said, f"an answer was not written for its messages: {said} {answered}"
     return said
 
 

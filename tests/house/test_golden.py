@@ -40,6 +40,7 @@ ASIDE = Meta(context=False)
 
 COMMANDS = (
     (),
+    ("init",),
     ("run",),
     ("chat",),
     ("doctor",),

@@ -79,8 +79,6 @@ class History:
         first = self._channel.messages.get(ts)
         if first is None:
             raise Refusal("thread_not_found")
-        if first.get("thread_ts", ts) != ts:
-            return self._answer([first], "")
         replies = [message for message in self._channel.messages.values() if message.get("thread_ts") == ts]
         inside = sorted(self._between(reply for reply in replies if reply["ts"] != ts), key=_ts)
         inside = [message for message in inside if _ts(message) >= self._from]

@@ -48,6 +48,7 @@ class Hook:
     running: set[asyncio.Task[None]] = field(default_factory=set)
 
     def carry(self, envelope: Envelope) -> bool:
+        envelope.delivery.failure = "http_timeout"  # until it is answered: a retry meanwhile has no other reason
         task = asyncio.get_running_loop().create_task(self._post(envelope))
         self.running.add(task)
         task.add_done_callback(self.running.discard)

@@ -238,11 +238,11 @@ class Methods:
         if not thread or "status" not in form:
             raise Refusal("invalid_arguments", ("[ERROR] missing required field: thread_ts",))
         channel = self._writable({"channel": form.get("channel_id", "")})
-        if thread not in channel.messages:
-            raise Refusal("invalid_thread_ts")
         lines = tuple(json.loads(form.get("loading_messages", "[]")))
         if len(lines) > 10:
             raise Refusal("invalid_arguments", ("[ERROR] no more than 10 items allowed",))
+        if thread not in channel.messages:
+            raise Refusal("invalid_thread_ts")
         self._world.statuses.append(Status(channel.id, thread, form["status"], lines, self._world.clock()))
         self._world.bell.ring()
         return {}

@@ -180,11 +180,17 @@ async def test_nobody_is_called_unless_allowed_mentions_says_so(
     await channel.send(text)
     assert (fake.pings, fake.sent[0].allowed_mentions) == ([], {"parse": []})
 
+    question = discord.MessageReference(message_id=int(fake.world.channels["200"].says(ann, "?").id), channel_id=200)
+    await channel.send("quiet", reference=question)
+    assert fake.pings == []
+
+    await channel.send("loud", reference=question, mention_author=True)
     await channel.send(text, allowed_mentions=discord.AllowedMentions(users=[discord.Object(2)], everyone=False))
     await channel.send(f"`<@2>` ```{text}```", allowed_mentions=discord.AllowedMentions.all())
     await client.http.request(discord.http.Route("POST", "/channels/200/messages"), json={"content": text})
 
     assert [(ping.kind, ping.id) for ping in fake.pings] == [
+        ("user", "2"),
         ("user", "2"),
         ("user", "2"),
         ("role", role.id),

@@ -8,6 +8,8 @@ import pytest
 from tests.platforms.discord import Channel, FakeDiscord, Person
 from tests.platforms.sdk_discord import Client, connected, discord, pointed
 
+IDENTIFY = {"op": 2, "d": {"token": "discord-token", "intents": 1, "properties": {}}}
+
 
 @pytest.fixture
 async def fake(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[FakeDiscord]:
@@ -154,14 +156,17 @@ async def test_an_outage_of_all_is_survived(fake: FakeDiscord, client: Client, r
 async def test_a_client_that_says_goodbye_gives_its_session_up(fake: FakeDiscord, room: Channel, ann: Person) -> None:
     """By hand: the SDK's `Client.close` ends with 4000, a session that might be resumed."""
     async with aiohttp.ClientSession() as http, http.ws_connect(fake.gateway_url) as ws:
-        identify = {"token": fake.token, "intents": 1 | 1 << 9, "properties": {}}
-        await ws.send_json({"op": 2, "d": identify})
+        await ws.send_json(IDENTIFY)
         await fake.wait_session()
         await ws.close(code=1000)
         await fake.wait(lambda: fake.closes)
-        room.says(ann, "nobody hears")
+        room.thread("that nobody hears of", by=ann)
+        async with http.ws_connect(fake.gateway_url) as late:
+            await late.receive_json()
+            await late.send_json({"op": 6, "d": {"token": fake.token, "session_id": "session1", "seq": 2}})
+            assert await late.receive_json() == {"op": 9, "d": False}
 
-    assert [(end.code, end.by_client, end.session_id) for end in fake.closes] == [(1000, True, "session1")]
+    assert next((end.code, end.by_client, end.session_id) for end in fake.closes) == (1000, True, "session1")
     assert [frame["t"] for frame in fake.world.sessions[0].frames] == ["READY", "GUILD_CREATE"]
 
 
@@ -225,14 +230,29 @@ async def test_a_guild_a_channel_and_a_thread_may_come_and_go(fake: FakeDiscord,
     assert client.get_channel(400) is None
 
 
-async def test_what_the_gateway_does_not_understand_closes_the_socket(fake: FakeDiscord) -> None:
-    for frame, code in (("no json", 4002), ('{"op": 3, "d": {}}', 4003), ('{"op": 99, "d": null}', 4002)):
-        async with aiohttp.ClientSession() as http, http.ws_connect(fake.gateway_url) as ws:
-            await ws.receive_json()
-            await ws.send_str(frame)
-            await ws.receive()
+@pytest.mark.parametrize(
+    ("code", "frames"),
+    [
+        (4002, ["no json"]),
+        (4002, [{"op": 99, "d": None}]),
+        (4003, [{"op": 3, "d": {}}]),
+        (4004, [{"op": 2, "d": {"token": "wrong"}}]),
+        (4004, [{"op": 6, "d": {"token": "wrong", "session_id": "session1", "seq": 1}}]),
+        (4005, [IDENTIFY, IDENTIFY]),
+        (4007, [IDENTIFY, {"op": 6, "d": {"token": "discord-token", "session_id": "session1", "seq": 9}}]),
+        (4013, [{"op": 2, "d": {"token": "discord-token", "intents": 1 << 30}}]),
+    ],
+)
+async def test_what_the_gateway_refuses_closes_the_socket_with_its_code(
+    fake: FakeDiscord, code: int, frames: list[object]
+) -> None:
+    async with aiohttp.ClientSession() as http, http.ws_connect(fake.gateway_url) as ws:
+        for frame in frames:
+            await (ws.send_str(frame) if isinstance(frame, str) else ws.send_json(frame))
+        while (await ws.receive()).type is aiohttp.WSMsgType.TEXT:
+            pass
 
-            assert ws.close_code == code
+        assert ws.close_code == code
 
 
 async def test_a_malformed_message_ends_the_sdks_client(fake: FakeDiscord, room: Channel, ann: Person) -> None:
@@ -253,18 +273,18 @@ async def test_a_first_connection_cut_before_hello_ends_the_sdks_client(fake: Fa
 
 async def test_each_shard_hears_its_own_guilds(fake: FakeDiscord, ann: Person) -> None:
     """By hand: the number of a guild's shard is its id without the last 22 bits, by the count of shards."""
-    rooms = [fake.guild(number << 22, f"guild {number}").text("general") for number in range(2)]
+    rooms = [fake.guild(number << 22, f"guild {number}").text("general") for number in (2, 3)]
     async with aiohttp.ClientSession(headers={"Authorization": f"Bot {fake.token}"}) as http:
         async with http.get(f"{fake.url}/gateway/bot") as response:
             url = (await response.json())["url"]
         async with http.ws_connect(url) as zero, http.ws_connect(url) as one:
             for number, ws in enumerate((zero, one)):
-                await ws.send_json({"op": 2, "d": {"token": fake.token, "intents": 513, "shard": [number, 2]}})
+                await ws.send_json({"op": 2, "d": {"token": fake.token, "intents": 4609, "shard": [number, 2]}})
                 await fake.wait_session(number + 1)
-        for room in rooms:
-            room.says(ann, room.id)
-        fake.private(ann)
+            for room in rooms:
+                room.says(ann, "to one shard")
+            fake.private(ann).says(ann, "to shard 0")
 
     heard = [[frame["d"].get("guild_id") for frame in session.frames[2:]] for session in fake.world.sessions]
     assert url == fake.gateway_url
-    assert heard == [["0"], [str(1 << 22)]]
+    assert heard == [[str(2 << 22), None], [str(3 << 22)]]

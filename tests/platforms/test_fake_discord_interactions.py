@@ -122,6 +122,20 @@ async def test_too_late_and_twice_are_refused(client: Client, room: Channel, ann
     assert refused == [10062, 10015, 40060, 50027]
 
 
+async def test_a_callback_of_another_type_and_a_foreign_application_are_refused(
+    fake: FakeDiscord, client: Client, room: Channel, ann: Person
+) -> None:
+    used = room.commands(ann, "help")
+    callback = discord.http.Route("POST", f"/interactions/{used.id}/{used.token}/callback")
+    with pytest.raises(discord.HTTPException) as wrong:
+        await client.http.request(callback, json={"type": 9})
+    await (await commanded(client)).response.defer()
+    with pytest.raises(discord.NotFound) as foreign:
+        await client.http.request(discord.http.Route("POST", f"/webhooks/7/{used.token}"), json={"content": "x"})
+
+    assert (wrong.value.code, foreign.value.code) == (50035, 10015)
+
+
 async def test_a_lost_answer_to_a_callback_is_answered_all_the_same(
     fake: FakeDiscord, client: Client, room: Channel, ann: Person
 ) -> None:
@@ -165,6 +179,13 @@ async def test_only_what_is_registered_can_be_used(client: Client, room: Channel
         room.commands(ann, "nothing")
     with pytest.raises(ValueError, match="has the options"):
         room.commands(ann, "handoff", note="x")
+    needed = HANDOFF | {
+        "name": "search",
+        "options": [{"name": "words", "description": "x", "type": 3, "required": True}],
+    }
+    await client.http.bulk_upsert_global_commands(1, [HANDOFF, needed])
+    with pytest.raises(ValueError, match="has the options"):
+        room.commands(ann, "search")
     with pytest.raises(ValueError, match="is no int"):
         room.commands(ann, "handoff", text=1)
 
@@ -187,6 +208,7 @@ async def test_commands_keep_their_ids_when_they_are_put_again(fake: FakeDiscord
         ({"name": "n" * 33, "description": "x"}, "0.name"),
         ({"name": "help", "description": ""}, "0.description"),
         ({"name": "help", "description": "x" * 101}, "0.description"),
+        (HELP | {"options": [{"name": "twice", "description": "x", "type": 3}] * 2}, "0.options"),
         (HELP | {"options": [{"name": f"o{n}", "description": "x", "type": 3} for n in range(26)]}, "0.options"),
         (
             HELP

@@ -139,11 +139,12 @@ async def test_joins_topics_and_other_bots_are_told(slack: FakeSlack, bot: Bot, 
 
 
 async def test_the_bots_own_message_comes_back_to_it(slack: FakeSlack, bot: Bot, room: Channel) -> None:
-    await bot.client.chat_postMessage(channel="C1", text="hi")
+    await bot.client.chat_postMessage(channel="C1", text="I am <@UBOT>")
     await slack.wait_acked()
-    echo = bot.requests[0].payload["event"]
+    (echo,) = [request.payload["event"] for request in bot.requests]
 
-    assert (echo["user"], echo["bot_id"], echo["ts"]) == ("UBOT", "BBOT", slack.sent[0].ts)
+    assert (echo["type"], echo["user"], echo["bot_id"]) == ("message", "UBOT", "BBOT")
+    assert echo["ts"] == slack.sent[0].ts
     assert bot.events == []
 
 

@@ -1,5 +1,6 @@
 """Events and commands that the fake Slack posts to the bot's own server, signed."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from typing import Any
@@ -30,7 +31,7 @@ def room(slack: FakeSlack, ann: Person) -> Channel:
 
 
 class BotServer(LocalServer):
-    """The bot's own server, where Slack posts to; `answers` come first, then Bolt does."""
+    """The bot's own server, where Slack posts to; `answers` come first, then Bolt does, once `goes` is set."""
 
     def __init__(self, slack: FakeSlack) -> None:
         super().__init__()
@@ -39,13 +40,17 @@ class BotServer(LocalServer):
         self.commands: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.answers: list[web.Response] = []
+        self.goes = asyncio.Event()
+        self.goes.set()
         self.app = bolt(slack, self.events, self.commands)
 
     def routes(self) -> list[web.RouteDef]:
         return [web.post("/slack/events", self._serve)]
 
     async def _serve(self, request: web.Request) -> web.StreamResponse:
-        self.headers.append(dict(request.headers))
+        self.headers.append({name.lower(): value for name, value in request.headers.items()})
+        self.slack.bell.ring()
+        await self.goes.wait()
         if self.answers:
             return self.answers.pop(0)
         return await to_aiohttp_response(await self.app.async_dispatch(await to_bolt_request(request)))
@@ -76,7 +81,7 @@ async def test_events_and_commands_are_posted_and_signed(
     assert server.commands[0]["text"] == "status & more"
     assert command.acks == [{"text": "got status & more"}]
     assert {post.status for post in slack.posts} == {200}
-    assert all("X-Slack-Retry-Num" not in headers for headers in server.headers)
+    assert all("x-slack-retry-num" not in headers for headers in server.headers)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +99,7 @@ async def test_a_wrong_signature_is_seen(
     hook.signature = "good"
     slack.expire_acks()
     await slack.wait_acked()
-    headers = {name.lower(): value for name, value in server.headers[-1].items()}
+    headers = server.headers[-1]
     assert (headers["x-slack-retry-num"], headers["x-slack-retry-reason"]) == ("1", "http_error")
     assert server.events[0]["text"] == "forged"
 
@@ -119,3 +124,42 @@ async def test_a_bot_that_is_away_is_tried_again(
     await slack.wait_acked()
 
     assert server.events[0]["text"] == "hello"
+
+
+async def test_a_bot_that_is_slow_hears_it_again(
+    slack: FakeSlack, server: BotServer, ann: Person, room: Channel
+) -> None:
+    server.goes.clear()
+    room.says(ann, "hello")
+    await slack.wait(lambda: server.headers)
+    slack.expire_acks()
+    await slack.wait(lambda: len(server.headers) == 2)
+    server.goes.set()
+    await slack.wait(lambda: len(slack.acks) == 2)
+
+    assert server.headers[1]["x-slack-retry-reason"] == "http_timeout"
+    assert [event["text"] for event in server.events] == ["hello", "hello"]
+
+
+async def test_slack_hangs_up_when_the_time_is_over(ann: Person) -> None:
+    async with FakeSlack(ack_within=0.05) as slack, BotServer(slack) as server:
+        server.goes.clear()
+        slack.deliver_to(f"{server.origin}/slack/events")
+        said = slack.private(ann).says(ann, "hello")
+        await slack.wait(lambda: len(slack.posts) == 4 and said.deliveries[0].gone)
+        server.goes.set()
+
+    assert {(post.status, post.body) for post in slack.posts} == {(0, "http_timeout")}
+
+
+async def test_an_outage_of_slack_ends_its_posts_and_retries(
+    slack: FakeSlack, server: BotServer, ann: Person, room: Channel
+) -> None:
+    server.goes.clear()
+    room.says(ann, "hello")
+    await slack.wait(lambda: server.headers)
+    await slack.down()
+
+    assert slack.hook is not None
+    assert (slack.hook.running, slack.deliveries.timers, slack.posts) == (set(), set(), [])
+    server.goes.set()

@@ -100,6 +100,14 @@ REFUSALS: dict[str, tuple[Callable[[AsyncWebClient], Awaitable[Any]], str]] = {
         lambda client: client.assistant_threads_setStatus(channel_id="C1", thread_ts="1.1", status="thinks"),
         "invalid_thread_ts",
     ),
+    "a status with eleven lines": (
+        lambda client: client.assistant_threads_setStatus(
+            channel_id="C1", thread_ts="1.1", status="thinks", loading_messages=["x"] * 11
+        ),
+        "invalid_arguments",
+    ),
+    "a conversation with nobody": (lambda client: client.conversations_open(users=""), "users_list_not_supplied"),
+    "a conversation with a stranger": (lambda client: client.conversations_open(users="U1,U9"), "user_not_found"),
     "an unknown method": (lambda client: client.api_call("chat.shout"), "unknown_method"),
 }
 
@@ -165,11 +173,12 @@ async def test_messages_are_edited_and_deleted(
     metadata = {"event_type": "part", "event_payload": {"id": "p1"}}
     first = await client.chat_postMessage(channel="C1", text="frist", blocks=[section("frist")], metadata=metadata)
     await client.chat_update(channel="C1", ts=first["ts"], text="first")
-    edited = slack.sent[0]
+    edited, kept = slack.sent[0], room.messages[first["ts"]]
     await client.chat_delete(channel="C1", ts=first["ts"])
     persons = room.says(ann, "mine")
 
     assert (edited.text, edited.blocks, edited.metadata, edited.edits) == ("first", (), metadata, 1)
+    assert (kept["text"], "blocks" in kept, kept["edited"]["user"]) == ("first", False, "UBOT")
     assert slack.sent[0].deleted
     assert await refused(client.chat_update(channel="C1", ts=first["ts"], text="x")) == "message_not_found"
     assert await refused(client.chat_update(channel="C1", ts=persons.ts, text="x")) == "cant_update_message"
@@ -213,6 +222,25 @@ async def test_an_edit_notifies_whom_it_adds(slack: FakeSlack, client: AsyncWebC
     await client.chat_update(channel="C1", ts=answer["ts"], text="<@U1> <!here>")
 
     assert [ping.who for ping in slack.pings] == ["U1", "here"]
+
+
+async def test_metadata_goes_when_it_is_replaced_by_nothing(
+    slack: FakeSlack, client: AsyncWebClient, room: Channel
+) -> None:
+    metadata = {"event_type": "part", "event_payload": {"id": "p1"}}
+    answer = await client.chat_postMessage(channel="C1", text="x", metadata=metadata)
+    await client.chat_update(channel="C1", ts=answer["ts"], text="y", metadata={})
+
+    assert slack.sent[0].metadata is None
+
+
+async def test_a_conversation_of_several_is_opened(slack: FakeSlack, client: AsyncWebClient, ann: Person) -> None:
+    slack.person("U2", "Bob")
+    opened = (await client.conversations_open(users="U1,U2"))["channel"]["id"]
+    again = (await client.conversations_open(users="U2,U1"))["channel"]["id"]
+
+    assert opened == again
+    assert slack.world.channels[opened].kind == "mpim"
 
 
 async def test_a_status_is_kept(slack: FakeSlack, client: AsyncWebClient, ann: Person) -> None:

@@ -197,3 +197,24 @@ async def test_pings_are_answered_until_a_socket_is_muted(slack: FakeSlack) -> N
         slack.cut()
         assert (await socket.receive()).type is WSMsgType.CLOSED
     assert slack.acks == []
+
+
+async def test_a_slash_command_that_is_not_acknowledged_is_not_tried_again(
+    slack: FakeSlack, raw: ClientSession, ann: Person, room: Channel
+) -> None:
+    await open_socket(slack, raw)
+    await slack.wait_connected()
+    command = room.commands(ann, "/gateway")
+    assert [delivery.command for delivery in slack.expire_acks()] == [command]
+
+    assert (command.refused, len(slack.envelopes), slack.unacked) == ("operation_timeout", 1, [])
+
+
+async def test_the_time_of_an_earlier_try_does_not_end_a_later_one(ann: Person) -> None:
+    async with FakeSlack(ack_within=0.05) as slack:
+        (delivery,) = slack.private(ann).says(ann, "hello").deliveries
+        slack.expire_acks()
+        slack.expire_acks()
+        await slack.wait(lambda: delivery.attempt == 3)
+        assert not delivery.gone
+        await slack.wait(lambda: delivery.gone)
