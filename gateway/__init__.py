@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gateway.tape.store_file import FileTapeStore
     from gateway.tape.store_memory import MemoryTapeStore
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "gateway.agent.loop": ("Agent", "Run"),

@@ -7,6 +7,7 @@ from tests.house.code import REPOSITORY, files, functions, tree
 from tests.house.test_habits import WAITS
 
 PATCHES = {
+    "tests/platforms/sdk_discord.py": "discord.py takes no address: it stands in two of its classes",
     "tests/tape/test_lines.py": "small blocks, so that short files have many",
     "tests/tape/test_store_file_damage.py": "counts how often the kernel is asked",
 }
