@@ -47,7 +47,7 @@ async def _list(arguments: Namespace) -> int:
         if arguments.json:
             _out(json.dumps(row, ensure_ascii=False))
         else:
-            _out(f"{tape}  {row['entries']:>6}  {row['last']}  {row['session']}")
+            _out(f"{tape}  {row['entries']:>6}  {row['last']}  {row['session'] or '(the gateway itself)'}")
     return 0
 
 
