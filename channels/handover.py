@@ -28,6 +28,8 @@ class Handover:
 
     def __init__(self, channel: str, poison: PoisonFolder, supervisor: Supervisor, clock: Clock) -> None:
         self._channel, self._poison, self._supervisor, self._clock = channel, poison, supervisor, clock
+        self._well = self._told = supervisor.health
+        self._in_trouble = 0
 
     async def give(
         self,
@@ -35,36 +37,54 @@ class Handover:
         read: Callable[[], IncomingMessage | None],
         raw: Mapping[str, object],
         name: str,
-    ) -> None:
-        """Returns when the platform may be told. `read` parses and may raise Unreadable; `name` is a file's name.
+    ) -> IncomingMessage | None:
+        """Returns when the platform may be told: what was taken in, or None where there was nothing for the bot.
 
-        Raises Lost when another process has the account by now.
+        `read` parses, once, and may raise Unreadable; `name` is a file's name. Raises Lost when another process has
+        the account by now.
         """
-        well, backoff, failures = self._supervisor.health, Backoff(), 0
-        while True:
-            try:
-                if failures < TRIES:
-                    if (message := read()) is not None:
+        backoff, failures, waited, is_read = Backoff(), 0, False, False
+        message: IncomingMessage | None = None
+        try:
+            while True:
+                try:
+                    if failures >= TRIES:
+                        await self._set_aside(raw, name)
+                        return None
+                    if not is_read:  # once: what was overheard before a message is given once
+                        message, is_read = read(), True
+                    if message is not None:
                         await receive(message)
+                except Unreadable:
+                    failures = TRIES
+                    continue
+                except Retryable as later:
+                    trouble = f"messages wait to be taken in: {later}"
+                    wait = backoff.next() if later.after is None else later.after
+                except Lost:
+                    raise
+                except Exception:  # ours: those behind this update must come in, so it is tried, then set aside
+                    log.exception(f"{self._channel}.receive_failed", update=name)
+                    trouble = "a message cannot be taken in; see the log"
+                    failures += 1
+                    wait = backoff.next()
                 else:
-                    await self._set_aside(raw, name)
-                break
-            except Unreadable:
-                failures, wait = TRIES, 0.0
-            except Retryable as later:
-                self._supervisor.tell(Health("degraded", f"messages wait to be taken in: {later}"))
-                wait = backoff.next() if later.after is None else later.after
-            except Lost:
-                raise
-            except Exception:  # a fault of ours: those behind this update must come in, so it is tried, then set aside
-                log.exception(f"{self._channel}.receive_failed", update=name)
-                self._supervisor.tell(Health("degraded", "a message cannot be taken in; see the log"))
-                failures += 1
-                wait = backoff.next()
-            if wait:
+                    return message
+                self._in_trouble += not waited
+                waited = True
+                self._complain(trouble)
                 await self._clock.wait(wait)
-        if failures or self._supervisor.health != well:
-            self._supervisor.tell(well)
+        finally:
+            self._in_trouble -= waited
+            if waited and not self._in_trouble and self._supervisor.health == self._told:
+                self._supervisor.tell(self._well)
+
+    def _complain(self, trouble: str) -> None:
+        """Says so, until nobody waits any more; what others said of the channel meanwhile stays."""
+        if self._supervisor.health != self._told:
+            self._well = self._supervisor.health
+        self._told = Health("degraded", trouble)
+        self._supervisor.tell(self._told)
 
     async def _set_aside(self, raw: Mapping[str, object], name: str) -> None:
         path = await self._poison.keep(raw, name)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from channels.markdown import is_blank
+from channels.markdown.table import aligned
 from channels.markdown.tree import (
     Block,
     Break,
@@ -28,7 +29,6 @@ from channels.markdown.tree import (
     with_address,
 )
 from channels.telegram.canvas import Canvas, Style
-from channels.telegram.table import aligned
 
 _BULLET: Final = "• "
 _RULE: Final = "———"

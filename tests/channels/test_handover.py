@@ -58,6 +58,19 @@ async def test_it_waits_for_redis_says_so_and_says_when_that_is_over(tmp_path: P
     assert door.aside == {}
 
 
+async def test_it_is_read_once_however_often_it_must_be_tried(tmp_path: Path) -> None:
+    """What was overheard before a message is given once, so a second reading would lose it."""
+    door, read = Door(tmp_path, Retryable("away"), ZeroDivisionError()), list[int]()
+
+    def reading() -> IncomingMessage:
+        read.append(1)
+        return message(1)
+
+    assert await door.handover.give(door.receive, reading, RAW, "x-1") == message(1)
+    assert door.taken == [message(1)]
+    assert read == [1]
+
+
 async def test_what_nobody_can_read_is_set_aside_whole(tmp_path: Path) -> None:
     door = Door(tmp_path)
     await door.give(Unreadable())
