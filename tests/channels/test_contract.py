@@ -40,6 +40,7 @@ class TestContract(ChannelContract):
 
 
 async def test_every_line_of_the_contract_has_a_test() -> None:
+    """Channels, done when 2: the contract has all that was asked for, and each channel passes it or says why not."""
     tests = [getattr(contract, name) for contract in (ChannelContract, LivesContract) for name in dir(contract)]
 
     assert {test.line for test in tests if hasattr(test, "line")} == set(LINES)

@@ -44,7 +44,7 @@ def lease() -> str:
 
 
 async def test_a_channels_process_killed_in_a_burst_loses_nothing(lease: str) -> None:
-    """Issue 2, Done when 2, F11, C25: Telegram and Slack deliver again, Discord's history is read."""
+    """Channels, done when 3, F11, C25: Telegram and Slack deliver again, Discord's history is read."""
     async with Everywhere(session__lease_ttl=lease) as world:
         world.ai.script = lambda request: Text(answer_to(request))
         worker = await world.home.begin("worker")
@@ -66,7 +66,7 @@ async def test_a_channels_process_killed_in_a_burst_loses_nothing(lease: str) ->
 
 
 async def test_slack_messages_of_a_long_outage_are_read_from_its_history(lease: str) -> None:
-    """Issue 2, Done when 2, F20: three retries are gone after six minutes; only the history still has them."""
+    """Channels, done when 3, F20: three retries are gone after six minutes; only the history still has them."""
     async with Everywhere(session__lease_ttl=lease) as world:
         world.ai.script = lambda request: Text(answer_to(request))
         first = await (await world.home.start()).connected(*PLATFORMS)

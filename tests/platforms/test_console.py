@@ -54,6 +54,7 @@ async def test_typed_lines_reach_the_bot_and_its_messages_are_printed() -> None:
 
 
 async def test_somebody_speaks_in_every_kind_of_place() -> None:
+    """Channels, done when 4: a person can try each by hand."""
     told: list[str] = []
     async with FakeTelegram() as telegram, FakeDiscord() as discord, FakeSlack() as slack, FakeOpenAI() as model:
         fakes = Fakes(telegram, discord, slack, model)

@@ -33,7 +33,7 @@ def of(world: Everywhere, event: str) -> list[tuple[Gateway, str]]:
 
 
 async def test_conversations_in_every_kind_of_place_at_once(world: Everywhere) -> None:
-    """Issue 2, Done when 1: every answer comes in its own place, in order, once, and on a tape of its own."""
+    """Channels, done when 1: every answer comes in its own place, in order, once, and on a tape of its own."""
     world.ai.script = echo
     spots = world.spots()
     for round_ in ("one", "two", "three"):
@@ -49,7 +49,7 @@ async def test_conversations_in_every_kind_of_place_at_once(world: Everywhere) -
 
 
 async def test_commands_in_each_platforms_own_way(world: Everywhere) -> None:
-    """Issue 2, Done when 1: an application command, a slash command, and words in a thread."""
+    """Channels, done when 1: an application command, a slash command, and words in a thread."""
     ann = world.dc.person(77, "Ann")
     guild = world.dc.guild(770, "Own", members=[ann])
     asked = guild.text("general").commands(ann, "status")
@@ -71,7 +71,7 @@ async def test_commands_in_each_platforms_own_way(world: Everywhere) -> None:
 
 
 async def test_roles_do_what_they_are_for(world: Everywhere) -> None:
-    """Issue 2, Done when 1: workers answer and send without a connection that receives."""
+    """Channels, done when 1: workers answer and send without a connection that receives."""
     accepted = {gateway for gateway, _ in of(world, "message.accepted")}
     merged = {gateway for gateway, _ in of(world, "turn.merged")}
     if len(world.home.gateways) == 1:

@@ -23,7 +23,8 @@ from tests.support.clock import InstantClock
 T = TypeVar("T")
 
 ACCOUNT = "T1:UBOT"
-COMMANDS = [(name, f"does {name}") for name in ("help", "status", "whoami", "pair", "search", "reset", "stop")]
+USAGES = ("help", "status", "whoami", "pair [code]", "search <words>", "reset [discard]", "stop")
+COMMANDS = [(usage, "what it does") for usage in USAGES]
 
 
 class WatchfulClock(InstantClock):

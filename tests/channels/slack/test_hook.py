@@ -1,6 +1,7 @@
 """Receiving over HTTP: signatures, the challenge, and answers that say what was taken."""
 
 import json
+import time
 from urllib.parse import urlencode
 
 import pytest
@@ -55,7 +56,7 @@ async def test_what_is_not_signed_well_is_refused(
 
 async def test_a_signature_of_strange_letters_is_a_bad_one(rig: Rig, ear: Ear) -> None:
     async with Gateway(rig.channel(app_token=None, signing_secret="s")) as gateway, ClientSession() as web:
-        headers = {"X-Slack-Request-Timestamp": "9" * 10, "X-Slack-Signature": "v0=\u00e9"}
+        headers = {"X-Slack-Request-Timestamp": str(int(time.time())), "X-Slack-Signature": "v0=\u00e9"}
         async with web.post(f"{gateway.origin}/slack/events", data=b"{}", headers=headers) as answer:
             assert answer.status == 401
 

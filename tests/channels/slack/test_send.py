@@ -212,8 +212,8 @@ async def test_being_at_work_is_shown_in_threads(
     root = room.says(ann, "question")
     async with rig.running(None) as channel:
         await soon(lambda: channel.can_send)
-        await channel.typing(Route("slack", ACCOUNT, room.id, root.ts))
         await channel.typing(Route("slack", ACCOUNT, chat.id))
+        await channel.typing(Route("slack", ACCOUNT, room.id, root.ts))
 
     assert [(status.channel, status.thread_ts, status.status) for status in slack.statuses] == [
         (room.id, root.ts, "is thinking...")
