@@ -22,7 +22,7 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 from gateway.redact import Plain, Redactor
 
 # A line for every request or event at INFO.
-_CHATTY = ("aiogram", "aiohttp.access", "httpx", "httpx2", "openai", "slack_bolt", "slack_sdk")
+_CHATTY = ("aiogram", "aiohttp.access", "httpx", "httpx2", "openai", "slack_sdk")
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))}
 _LINES = {code: text for code, text in _CONTROLS.items() if chr(code) not in "\n\t"}
 _SEVERAL_LINES = ("exception", "stack")

@@ -27,7 +27,7 @@ def build(
     poison_folder: Path,
     last_seen: LastSeen,
     tokens: ReplyTokens,
-    account_holder: "Holder" = nullcontext,
+    holder: "Holder" = nullcontext,
     clock: Clock | None = None,
     api_base: str = "https://discord.com/api/v10",
     gateway_url: str = "wss://gateway.discord.gg/",
@@ -41,7 +41,7 @@ def build(
     """The channel of the bot with this token. Refused for a token that cannot be one.
 
     `poison_folder`: where messages go that cannot be read. `last_seen`: what to read on from after a restart.
-    `tokens`: what other processes need to answer a command. `account_holder`: a lease of the account (see
+    `tokens`: what other processes need to answer a command. `holder`: a lease of the account (see
     supervise.Holder); none is needed where there is one process. `message_content`: the bot may read what does not
     mention it, which is switched on in the developer portal. `platform_admins`: who administers or manages a server
     is an admin there; `admin_roles`: so is who has one of these roles, by id. `group_context`: so many messages of a
@@ -57,7 +57,7 @@ def build(
 
     return DiscordChannel(
         token,
-        holder=account_holder,
+        holder=holder,
         clock=clock or Clock(),
         poison_folder=poison_folder,
         last_seen=last_seen,

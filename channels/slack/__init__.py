@@ -24,7 +24,7 @@ def build(
     bot_token: str,
     app_token: str | None = None,
     signing_secret: str | None = None,
-    account_holder: Holder,
+    holder: Holder,
     clock: Clock,
     poison_folder: Path,
     last_seen: LastSeen,
@@ -37,7 +37,8 @@ def build(
     """The channel of the app with these tokens. Refused for what cannot be one.
 
     With an `app_token` it opens a socket; without it and with a `signing_secret` it answers at `routes`; with neither
-    it can only send. `poison_folder`: where events go that cannot be read. `commands`: name and description.
+    it can only send. `poison_folder`: where events go that cannot be read. `commands`: how each is
+    used (`search <words>`) and what it does.
     """
     from channels.slack.adapter import SlackChannel
 
@@ -45,7 +46,7 @@ def build(
         bot_token=bot_token,
         app_token=app_token,
         signing_secret=signing_secret,
-        account_holder=account_holder,
+        holder=holder,
         clock=clock,
         poison_folder=poison_folder,
         last_seen=last_seen,

@@ -47,7 +47,7 @@ class SlackChannel:
         bot_token: str,
         app_token: str | None,
         signing_secret: str | None,
-        account_holder: Holder,
+        holder: Holder,
         clock: Clock,
         poison_folder: Path,
         last_seen: LastSeen,
@@ -59,9 +59,9 @@ class SlackChannel:
     ) -> None:
         """`deadline`: seconds for one request. `ping_interval`: of a socket; a deaf one is replaced within two."""
         _check(bot_token, app_token)
-        self._app_token, self._secret, self._holder, self._clock = app_token, signing_secret, account_holder, clock
+        self._app_token, self._secret, self._holder, self._clock = app_token, signing_secret, holder, clock
         self._last_seen, self._ping = last_seen, ping_interval
-        self._commands = [name for name, _ in commands]
+        self._commands = [usage.partition(" ")[0] for usage, _ in commands]
         self._api = Api(bot_token, api_base, deadline)
         self._supervisor = Supervisor(CHANNEL, clock)
         self._handover = Handover(CHANNEL, PoisonFolder(poison_folder), self._supervisor, clock)

@@ -52,11 +52,17 @@ def _clean(text: str) -> str:
 
 
 def _muted(piece: Piece) -> Piece:
-    """With a space of no width in what Slack could take for a mention (case C82).
+    """With a space of no width in what Slack could take for a mention; code stays as it is (case C82).
 
     Neither rich text nor an escaped text mentions anybody: this is for the day when one of them is read otherwise.
     """
-    return replace(piece, runs=tuple(replace(run, text=_PINGS.sub("<\u200b", run.text)) for run in piece.runs))
+    if piece.kind == "preformatted":
+        return piece
+    return replace(piece, runs=tuple(run if "code" in run.styles else _mute(run) for run in piece.runs))
+
+
+def _mute(run: Run) -> Run:
+    return replace(run, text=_PINGS.sub("<\u200b", run.text))
 
 
 def _groups(found: Iterable[Piece], room: int) -> Iterator[list[Piece]]:

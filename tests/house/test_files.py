@@ -15,7 +15,6 @@ HOMES = {
     "openai": ("*_openai.py",),
     "aiogram": ("channels/telegram/*",),
     "discord": ("channels/discord/*",),
-    "slack_bolt": ("channels/slack/*",),
     "slack_sdk": ("channels/slack/*",),
     "aiohttp": ("gateway/web/*", "channels/*/*", "gateway/cli/*"),
     "markdown_it": ("channels/markdown/*", "channels/web/*"),

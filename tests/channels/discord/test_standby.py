@@ -22,7 +22,7 @@ async def test_standby_sends_and_does_not_listen_until_it_is_granted(
         await free.wait()
         yield
 
-    async with rig.running(ear, account_holder=holder) as channel:
+    async with rig.running(ear, holder=holder) as channel:
         await asked.wait()
         assert channel.health.state == "standby"
         assert channel.can_send
@@ -58,7 +58,7 @@ async def test_a_lost_account_ends_the_connection_and_is_waited_for_again(
         except* LeaseLost as error:
             raise error.exceptions[0] from None
 
-    async with rig.running(ear, account_holder=holder) as channel:
+    async with rig.running(ear, holder=holder) as channel:
         await dc.wait_session()
         private.says(ann, "one")
         await ear.texts(1)

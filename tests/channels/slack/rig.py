@@ -132,7 +132,7 @@ class Rig:
         settings: dict[str, Any] = {
             "bot_token": self.slack.bot_token,
             "app_token": self.slack.app_token,
-            "account_holder": self.accounts.hold,
+            "holder": self.accounts.hold,
             "poison_folder": self.poison,
             "last_seen": LastSeen(self.store, "ws", clock, "slack"),
             "api_base": self.slack.url,

@@ -268,7 +268,7 @@ async def test_two_bots_on_two_bases_do_not_mix(slack: FakeSlack, rig: Rig, ear:
 def test_build_takes_plain_arguments(rig: Rig) -> None:
     channel = build(
         bot_token="xoxb-1",
-        account_holder=rig.accounts.hold,
+        holder=rig.accounts.hold,
         clock=WatchfulClock(),
         poison_folder=rig.poison,
         last_seen=LastSeen(rig.store, "ws", WatchfulClock(), "slack"),
